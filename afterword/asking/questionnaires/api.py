@@ -1,6 +1,6 @@
 """The HTTP interface of questionnaires, with their groups and questions."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -247,17 +247,6 @@ class ArrivalQuery(fields.Request):
     dry_run: bool = False
 
 
-class ArrivalLine(fields.Answer):
-    """The fate of one thing of the file."""
-
-    kind: Literal["question", "condition", "ending", "text", "setting"]
-    outcome: Literal["taken", "changed", "left_out"]
-    whole: bool
-    place: str
-    title: str
-    sentences: list[str]
-
-
 class QuestionnaireArrival(fields.Answer):
     """A questionnaire of another system as a draft."""
 
@@ -268,7 +257,7 @@ class QuestionnaireArrival(fields.Answer):
     conditions_count: int
     whole_conditions_count: int
     left_out_count: int
-    lines: list[ArrivalLine]
+    lines: list[departures.FileLine]
 
 
 @routes.list("/q/questionnaire", answer=Questionnaire, summary="Get all questionnaires")
@@ -344,20 +333,8 @@ async def import_questionnaire(call: Call[arrivals.Arrival], db: Database) -> An
 
 
 def _arrival_answer(questionnaire_id: str | None, arrival: arrivals.Arrival) -> QuestionnaireArrival:
-    found = arrival.summary
-    return QuestionnaireArrival(
-        questionnaire_id=questionnaire_id,
-        format=arrival.format,
-        questions_count=found.questions,
-        whole_questions_count=found.questions_whole,
-        conditions_count=found.conditions,
-        whole_conditions_count=found.conditions_whole,
-        left_out_count=found.left_out,
-        lines=[
-            ArrivalLine(one.kind, one.outcome, one.whole, one.place, one.title, [str(each) for each in one.sentences])
-            for one in arrival.lines
-        ],
-    )
+    lines = [*map(departures.FileLine.of, arrival.lines)]
+    return QuestionnaireArrival(questionnaire_id, arrival.format, **asdict(arrival.summary), lines=lines)
 
 
 @routes.patch(

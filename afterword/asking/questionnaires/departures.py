@@ -11,6 +11,7 @@ from afterword import errors
 from afterword.asking.questionnaires import files, service
 from afterword.core.foreign import limesurvey_written, surveyjs_written
 from afterword.core.foreign.exports import Source, Written
+from afterword.core.foreign.parts import Line
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.reading.findings import Findings
@@ -72,20 +73,26 @@ class FileReportQuery(fields.Request):
     format: Name = "limesurvey"
 
 
-class FileReportLine(fields.Answer):
-    """A thing that the file cannot hold as it is."""
+class FileLine(fields.Answer):
+    """The fate of one thing of a file."""
 
     kind: Literal["question", "condition", "ending", "text", "setting"]
-    place: Annotated[str, Meta(description="The key of the question, else its id; the kind where it is no question.")]
+    outcome: Literal["taken", "changed", "left_out"]
+    whole: bool
+    place: str
     title: str
-    sentences: Annotated[list[str], Meta(description="What the file lacks, or has differently.")]
+    sentences: list[str]
+
+    @classmethod
+    def of(cls, line: Line) -> "FileLine":
+        return cls(line.kind, line.outcome, line.whole, line.place, line.title, [*map(str, line.sentences)])
 
 
 class QuestionnaireFileReport(fields.Answer):
     """The report of a file for another system, by the things that it cannot hold."""
 
     format: Annotated[str, Meta(description="The name of the other system.")]
-    lines: Annotated[list[FileReportLine], Meta(description="None where the file holds everything.")]
+    lines: Annotated[list[FileLine], Meta(description="None where the file holds everything.")]
 
 
 routes = Routes(tag="Questionnaires")
@@ -120,5 +127,4 @@ async def get_questionnaire_file(call: Call[None], db: Database) -> Answer:
 async def get_questionnaire_file_report(call: Call[None], db: Database) -> Answer:
     query: FileReportQuery = call.query
     made = await written(db, caller=call.caller, **call.ids, name=query.format)
-    lines = [FileReportLine(one.kind, one.place, one.title, [*map(str, one.sentences)]) for one in made.lines]
-    return Answer(QuestionnaireFileReport(TARGETS[query.format].label, lines))
+    return Answer(QuestionnaireFileReport(TARGETS[query.format].label, [*map(FileLine.of, made.lines)]))

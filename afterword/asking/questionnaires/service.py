@@ -62,20 +62,16 @@ async def create(db: Database, *, caller: Caller, settings: Mapping[str, Any], n
         settings, template = await _from_file(settings, now=now)
     locale = _first_locale(settings["default_locale"], template, caller)
     _require_question(settings["key_question_id"], template)
-    questionnaire = await store.insert_questionnaire(
+    questionnaire = await _add(
         db,
         organization_id=caller.organization_id,
         questionnaire_id=ids.ordered(now),
         application_id=application_id,
-        slug=None,
         settings={**settings, "default_locale": locale, "locales": [locale]},
         now=now,
-        by=caller.actor_id,
+        actor=caller,
     )
-    if questionnaire is None:
-        raise AssertionError("only slugs can be taken")
     await drafts.begin(db, questionnaire=questionnaire, definition=template, now=now, by=caller.actor_id)
-    await _record(db, questionnaire, "questionnaire.created", now=now, actor=caller)
     return questionnaire
 
 
@@ -161,7 +157,7 @@ async def import_file(
         declared=declared,
     )
     if before is None:
-        before = await store.insert_questionnaire(
+        before = await _add(
             db,
             organization_id=organization_id,
             questionnaire_id=questionnaire_id,
@@ -169,11 +165,8 @@ async def import_file(
             slug=slug,
             settings=file.settings,
             now=now,
-            by=actor and actor.actor_id,
+            actor=actor,
         )
-        if before is None:
-            raise errors.Conflict("Another import of this file is under way; try again.")
-        await _record(db, before, "questionnaire.created", now=now, actor=actor)
     version = await _publish(db, before, published, file.definition, note=None, now=now, actor=actor)
     questionnaire = await _settle(db, before, file, version, now=now, actor=actor)
     return Imported(questionnaire, version, created=version is not published, warnings=file.warnings)
@@ -196,31 +189,50 @@ async def create_from_file(
     """
     if await get_application(db, organization_id=organization_id, application_id=application_id) is None:
         raise errors.NotFound("There is no such application.")
-    if slug is not None:
-        await _lock_by_slug(db, organization_id=organization_id, application_id=application_id, slug=slug)
+    reach = {"organization_id": organization_id, "application_id": application_id}
+    if slug is not None and await _lock_by_slug(db, **reach, slug=slug) is not None:
+        message = (
+            "There is a questionnaire of this name already. Change it in the console, or give the file another name."
+        )
+        raise errors.Conflict(message)
     questionnaire_id = ids.ordered(now)
-    declared = await metadata.declared(db, organization_id=organization_id, application_id=application_id)
     give_id = giver(questionnaire_id, None)
+    declared = await metadata.declared(db, **reach)
     file = await asyncio.to_thread(files.read, text, give_id=give_id, declared=declared)
-    questionnaire = await store.insert_questionnaire(
+    questionnaire = await _add(
+        db, **reach, questionnaire_id=questionnaire_id, slug=slug, settings=file.settings, now=now, actor=actor
+    )
+    definition = core_definition.document_of(file.definition)
+    await drafts.begin(db, questionnaire=questionnaire, definition=definition, now=now, by=actor and actor.actor_id)
+    return questionnaire, give_id
+
+
+async def _add(
+    db: Database,
+    *,
+    organization_id: str,
+    questionnaire_id: str,
+    application_id: str,
+    settings: Mapping[str, object],
+    slug: str | None = None,
+    now: datetime,
+    actor: Caller | None,
+) -> Questionnaire:
+    """A new questionnaire. Raises Conflict for a `slug` that another transaction takes meanwhile."""
+    made = await store.insert_questionnaire(
         db,
         organization_id=organization_id,
         questionnaire_id=questionnaire_id,
         application_id=application_id,
         slug=slug,
-        settings=file.settings,
+        settings=settings,
         now=now,
         by=actor and actor.actor_id,
     )
-    if questionnaire is None:
-        message = (
-            "There is a questionnaire of this name already. Change it in the console, or give the file another name."
-        )
-        raise errors.Conflict(message)
-    definition = core_definition.document_of(file.definition)
-    await drafts.begin(db, questionnaire=questionnaire, definition=definition, now=now, by=actor and actor.actor_id)
-    await _record(db, questionnaire, "questionnaire.created", now=now, actor=actor)
-    return questionnaire, give_id
+    if made is None:
+        raise errors.Conflict("Another import of this file is under way; try again.")
+    await _record(db, made, "questionnaire.created", now=now, actor=actor)
+    return made
 
 
 def giver(questionnaire_id: str, published: Definition | None) -> GiveId:

@@ -8,17 +8,15 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.asking.questionnaires import access, arrivals
-from afterword.asking.screens.questionnaires import NEW, ONE, PATH
+from afterword.asking.screens.questionnaires import ONE, PATH
 from afterword.console.screens import Screens, Visit
 from afterword.core import foreign
-from afterword.core.foreign.parts import BYTES_MAX, Line
+from afterword.core.foreign.parts import Line
 from afterword.kit.texts import Marked
 from afterword.kit.ui.lists import Column, Listing, Tab, address
 from afterword.kit.web import html
 from afterword.tenants.organizations import checks
-from afterword.tenants.screens import members as settings
 
-IMPORT: Final = f"{NEW}/import"
 REPORT: Final = f"{ONE}/import"
 ROWS: Final = 200
 ENDINGS: Final = ",".join(ending for one in foreign.FORMATS for ending in one.endings)
@@ -33,25 +31,17 @@ KINDS: Final[Mapping[str, Marked]] = {
 routes = Screens()
 
 
-async def foreign_file(visit: Visit) -> bytes:
-    """The uploaded file where another system made it, else nothing. Raises Invalid."""
-    content = visit.form.files.get("file", b"")
-    if not content:
-        return b""
-    try:
-        return content if await asyncio.to_thread(foreign.format_of, content) else b""
-    except (errors.TooLarge, errors.Invalid) as refusal:
-        raise _at_file(refusal) from refusal
-
-
-async def arrive(visit: Visit, content: bytes) -> Response:
-    """Makes the draft and shows its report. Raises Invalid."""
-    form, caller = visit.form, visit.caller
+async def arrive(visit: Visit) -> Response | None:
+    """Makes an uploaded file of another system a draft, and leads to its report; None for any other file."""
+    form, caller, content = visit.form, visit.caller, visit.form.files.get("file", b"")
     name = form.text("display_name") or (form.file_names.get("file") or "").rpartition(".")[0]
     try:
+        if await asyncio.to_thread(foreign.format_of, content) is None:
+            return None
         arrival = await asyncio.to_thread(arrivals.read, content, name=name)
     except (errors.TooLarge, errors.Malformed, errors.Invalid) as refusal:
-        raise _at_file(refusal) from refusal
+        said = refusal.errors[0].message if refusal.errors else refusal.detail
+        raise errors.Invalid.at("/file", "wrong", said) from refusal
     async with visit.write() as db:
         application_id = form.text("application_id")
         errors.check(await checks.reach_errors(db, caller=caller, application_id=application_id))
@@ -65,37 +55,6 @@ async def arrive(visit: Visit, content: bytes) -> Response:
             actor=caller,
         )
     return html.redirect(f"{PATH}/{made.questionnaire_id}/import")
-
-
-def _at_file(refusal: errors.Refusal) -> errors.Invalid:
-    """The refusal of a file at its field."""
-    said = refusal.errors[0].message if refusal.errors else refusal.detail
-    return errors.Invalid.at("/file", "wrong", said)
-
-
-@routes.post(IMPORT, scope="Questionnaire.Create", again=(errors.Invalid,))
-async def create(visit: Visit) -> Response:
-    content = visit.form.files.get("file", b"")
-    if not content:
-        raise errors.Invalid.at("/file", "required", visit.words("Choose a file."))
-    return await arrive(visit, content)
-
-
-@routes.get(IMPORT, scope="Questionnaire.Create")
-async def _import(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    applications = await visit.reading(settings.applications_of)
-    return visit.page(
-        "arrival_new.html",
-        title=visit.words("Bring one from another system"),
-        refusal=refusal,
-        back=NEW,
-        endings=ENDINGS,
-        systems=foreign.known(),
-        mb=BYTES_MAX // 1_000_000,
-        applications=[(one.application_id, one.display_name) for one in applications],
-        application_id=visit.form.text("application_id"),
-        name=visit.form.text("display_name"),
-    )
 
 
 @routes.get(REPORT, scope="Questionnaire.Read")

@@ -23,7 +23,8 @@ from afterword.asking.screens.questionnaires import LISTING, NEW, ONE, PATH, len
 from afterword.console.inputs import require_same, same_version
 from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit, download
-from afterword.core import charts
+from afterword.core import charts, foreign
+from afterword.core.foreign.parts import BYTES_MAX
 from afterword.core.questionnaires import editing, visuals
 from afterword.core.questionnaires.visuals import Layout, Theme
 from afterword.core.wire.lists import Page
@@ -62,8 +63,8 @@ async def create(visit: Visit) -> Response:
     form, file = visit.form, None
     errors.check(_length_errors(visit))
     is_chosen = form.text("template") or form.text("library_name")
-    if not is_chosen and (content := await arrivals.foreign_file(visit)):
-        return await arrivals.arrive(visit, content)
+    if not is_chosen and (arrived := await arrivals.arrive(visit)) is not None:
+        return arrived
     made = await visit.change(
         questionnaires_service.create,
         caller=visit.caller,
@@ -122,8 +123,10 @@ async def _new(visit: Visit, db: Database, refusal: errors.Refusal | None = None
         refusal=refusal,
         applications=[(one.application_id, one.display_name) for one in applications],
         application_id=given.text("application_id") if given else copied.owner_application_id if copied else "",
-        import_url=arrivals.IMPORT,
         file_types=f".yaml,.yml,application/yaml,{arrivals.ENDINGS}",
+        systems=f"Afterword (.yaml), {foreign.known()}",
+        mb=BYTES_MAX // 1_000_000,
+        is_brought="brought" in visit.query,
         templates=[("", NOTHING), *((one.questionnaire_id, one.display_name) for one in found.items)],
         copied=template,
         name=name,

@@ -24,14 +24,14 @@ FORMATS: Final[tuple[Format, ...]] = (
 class Summary:
     """The share of a file that was taken: its questions, those of which nothing is lost, and so its conditions.
 
-    `left_out`: other things, such as settings, that Afterword does not have.
+    `left_out_count`: other things, such as settings, that Afterword does not have.
     """
 
-    questions: int
-    questions_whole: int
-    conditions: int
-    conditions_whole: int
-    left_out: int
+    questions_count: int
+    whole_questions_count: int
+    conditions_count: int
+    whole_conditions_count: int
+    left_out_count: int
 
     @classmethod
     def of(cls, lines: Sequence[Line]) -> "Summary":

@@ -25,7 +25,6 @@ NOTHING_LIKE: Final = "Afterword has nothing like {name}, so it is left out."
 NO_PLACE: Final = "Afterword has no place for these parts of it: {names}."
 NO_REDIRECT: Final = "Afterword leads nobody away by itself. The page after completion has a button to the address."
 ONE_CHOICE: Final = "It has one choice alone, so it became a tick."
-NOT_OF: Final = "This is not a file of {name}."
 FILES_MAX: Final = 2  # of a question that takes several; ten such questions have all bytes that a response may have
 _FILES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("jpg", "jpeg", "png", "webp", "gif", "heic", "image"), "picture"), "pdf": "pdf",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
-from afterword.core.foreign.parts import Kind, Line
+from afterword.core.foreign.parts import OPPOSITES, POSITIVE, Kind, Line
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import All, AnyOf, Leaf, Node, Not
 from afterword.core.questionnaires.definition import Definition, Texts
@@ -23,10 +23,7 @@ NO_SCORE: Final = "{name} has no question of this kind, so it became a choice of
 NO_FIELDS: Final = "{name} has no question of this kind, so it became a text for each field."
 WORDS_STAND: Final = "{name} does not know this value, so the words for a missing value stand there: {value}."
 LEAVES_MAX: Final = 200
-_PAIRS: Final = {"equal": "not_equal", "is_empty": "is_not_empty", "contains": "not_contains"}
-_OPPOSITES: Final = {**_PAIRS, **{other: one for one, other in _PAIRS.items()}}
 TOO_LONG: Final = Leaf("", "")  # in place of a condition of more comparisons, which nobody can write
-_POSITIVE: Final = frozenset({"equal", "in", "greater", "greater_equal", "less", "less_equal", "contains"})
 
 
 class Unwritable(ValueError):
@@ -199,7 +196,7 @@ def _certain(question: Question, condition: Node | None, shown: Node | None) -> 
     """The condition of a jump, and that the question was asked, unless its answer says so."""
     subject = f"question:{question.question_id}"
     own = [condition] if condition is not None else []
-    if any(leaf.subject == subject and leaf.operator in _POSITIVE for leaf in conditions.leaves_of(condition)):
+    if any(leaf.subject == subject and leaf.operator in POSITIVE for leaf in conditions.leaves_of(condition)):
         return own
     if shown is None:
         return own
@@ -214,8 +211,8 @@ def _all(nodes: list[Node]) -> Node | None:
 def _not(node: Node) -> Node:
     """The opposite, as one comparison where there is such a one: conditions must not be nested deep."""
     match node:
-        case Leaf(subject, operator, value) if operator in _OPPOSITES:
-            return Leaf(subject, _OPPOSITES[operator], value)
+        case Leaf(subject, operator, value) if operator in OPPOSITES:
+            return Leaf(subject, OPPOSITES[operator], value)
         case Not(inside):
             return inside
         case _:

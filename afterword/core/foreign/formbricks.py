@@ -12,7 +12,6 @@ from typing import Any, Final
 from afterword.core.foreign import parts
 from afterword.core.foreign.drafting import (
     NO_REDIRECT,
-    NOT_OF,
     Draft,
     Item,
     Making,
@@ -22,7 +21,7 @@ from afterword.core.foreign.drafting import (
     names_of,
     strings,
 )
-from afterword.core.foreign.parts import Condition, Entry, Format, Pipe, Read
+from afterword.core.foreign.parts import Condition, Entry, Pipe, Read
 from afterword.core.questionnaires import endings
 from afterword.core.questionnaires.definition import PAGE_CHARACTERS_MAX
 from afterword.core.questionnaires.question_types import (
@@ -32,7 +31,7 @@ from afterword.core.questionnaires.question_types import (
     TEXT_CHARACTERS_MAX,
     TITLE_CHARACTERS_MAX,
 )
-from afterword.errors import Invalid, Malformed, Sentence
+from afterword.errors import Sentence
 
 LANGUAGE: Final = "The file does not name its language, so it counts as {name}."
 LOOK: Final = "Afterword shows this scale as numbers, not as stars or smileys."
@@ -58,7 +57,6 @@ _OPERATORS: Final[Mapping[str, str]] = {
     "isNotSet": "is_empty", "isEmpty": "is_empty",
 }  # fmt: skip
 _NEGATED: Final[Mapping[str, str]] = {"doesNotStartWith": "begins_with", "doesNotEndWith": "ends_with"}
-_POSITIVE: Final = frozenset({"equal", "in", "greater", "greater_equal", "less", "less_equal", "contains"})
 _FIELDS: Final[Mapping[str, str]] = {
     "firstName": "name", "lastName": "name", "email": "email", "phone": "phone", "addressLine1": "street",
     "city": "city", "state": "region", "zip": "postal_code", "country": "country",
@@ -67,21 +65,6 @@ _SETTINGS: Final = (
     "followUps", "triggers", "variables", "segment", "styling", "autoClose", "delay", "displayPercentage", "recaptcha",
     "surveyClosedMessage", "pin", "isVerifyEmailEnabled", "customScripts",
 )  # fmt: skip
-
-
-def is_of(content: bytes) -> bool:
-    try:
-        return bool(_survey_of(parts.json_of(content)))
-    except (Invalid, Malformed):
-        return False
-
-
-def read(content: bytes) -> Read:
-    """Raises Malformed, Invalid."""
-    survey = _survey_of(parts.json_of(content))
-    if not survey:
-        raise parts.unreadable(Sentence(NOT_OF, name="Formbricks"))
-    return _Reader(survey, Draft(_languages(survey))).read()
 
 
 def _survey_of(document: object) -> dict[str, Any]:
@@ -372,7 +355,7 @@ def _is_clear(condition: Condition, keys: set[str]) -> bool:
     if below:
         return all(_is_clear(one, keys) for one in below)
     key = str(condition.get("subject", "")).split(":")[1:2]
-    return condition.get("operator") in _POSITIVE and set(key) <= keys
+    return condition.get("operator") in parts.POSITIVE and set(key) <= keys
 
 
 def _told(document: object) -> str:
@@ -529,4 +512,6 @@ _MAKERS: Final[Mapping[str, Callable[[Making], Item | None]]] = {
     "matrix": _matrix, "address": _fields, "contactInfo": _fields,
 }  # fmt: skip
 
-FORMAT: Final = Format("formbricks", "Formbricks", (".json",), is_of, read)
+FORMAT: Final = parts.of_json(
+    "formbricks", "Formbricks", _survey_of, lambda survey: _Reader(survey, Draft(_languages(survey))).read()
+)

@@ -33,6 +33,7 @@ VALUES_SHOWN: Final = 12
 SENTENCES_MAX: Final = 20
 _NO_KEY: Final = re.compile(r"[^a-z0-9]+")
 
+NOT_OF: Final = "This is not a file of {name}."
 NO_QUESTION: Final = "Afterword has no question of the type {name}. It became a text without an answer."
 SEVERAL: Final = "It became {n} questions, one for each of its fields."
 CUT: Final = "A text is longer than {n} characters and was cut."
@@ -288,8 +289,10 @@ def _are_values(numbers: Sequence[int | None]) -> bool:
     return are_all and len(set(numbers)) == len(numbers)
 
 
-_OPPOSITES: Final = (("equal", "not_equal"), ("is_empty", "is_not_empty"), ("contains", "not_contains"))
-_NEGATED: Final = {one: other for pair in _OPPOSITES for one, other in (pair, pair[::-1])}
+_PAIRS: Final = (("equal", "not_equal"), ("is_empty", "is_not_empty"), ("contains", "not_contains"))
+OPPOSITES: Final = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
+POSITIVE: Final = frozenset(("equal", "in", "greater", "greater_equal", "less", "less_equal", "contains"))
+"""Operators of comparisons that hold only where there is an answer."""
 
 
 def leaf(subject: str, operator: str, value: object = None) -> Condition:
@@ -300,7 +303,7 @@ def leaf(subject: str, operator: str, value: object = None) -> Condition:
 def negated(condition: Condition) -> Condition:
     if "not" in condition:
         return condition["not"]
-    opposite = _NEGATED.get(condition.get("operator", ""))
+    opposite = OPPOSITES.get(condition.get("operator", ""))
     return {**condition, "operator": opposite} if opposite else {"not": condition}
 
 
@@ -367,6 +370,26 @@ def json_of(content: bytes) -> Any:
         return msgspec.json.decode(text_of(content))
     except (msgspec.DecodeError, RecursionError) as error:
         raise unreadable("This is not a complete JSON file.") from error
+
+
+def of_json(
+    name: str, label: str, survey_of: Callable[[Any], dict[str, Any]], read: Callable[[dict[str, Any]], Read]
+) -> Format:
+    """A form of JSON. `survey_of`: the survey in a document, empty where there is none."""
+
+    def is_of(content: bytes) -> bool:
+        try:
+            return bool(survey_of(json_of(content)))
+        except (Invalid, Malformed):
+            return False
+
+    def read_file(content: bytes) -> Read:
+        survey = survey_of(json_of(content))
+        if not survey:
+            raise unreadable(Sentence(NOT_OF, name=label))
+        return read(survey)
+
+    return Format(name, label, (".json",), is_of, read_file)
 
 
 def unreadable(message: str) -> Invalid:

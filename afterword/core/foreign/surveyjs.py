@@ -8,7 +8,6 @@ from typing import Any, Final
 from afterword.core.foreign import expressions, parts
 from afterword.core.foreign.drafting import (
     NO_REDIRECT,
-    NOT_OF,
     Draft,
     Item,
     Making,
@@ -20,7 +19,7 @@ from afterword.core.foreign.drafting import (
     names_of,
 )
 from afterword.core.foreign.expressions import Tree
-from afterword.core.foreign.parts import Condition, Entry, Format, Pipe, Read
+from afterword.core.foreign.parts import Condition, Entry, Pipe, Read
 from afterword.core.questionnaires import endings
 from afterword.core.questionnaires.question_types import (
     ADDRESS_FIELDS,
@@ -32,7 +31,7 @@ from afterword.core.questionnaires.question_types import (
     TITLE_CHARACTERS_MAX,
 )
 from afterword.core.reading.documents import is_date, is_integer, is_number
-from afterword.errors import Invalid, Malformed, Sentence
+from afterword.errors import Sentence
 
 NO_SCALE: Final = "Afterword has no scale of these numbers, so each became a choice."
 OWN_WORDS: Final = "Its two answers have words of their own, so they became choices."
@@ -62,24 +61,11 @@ _SPECIAL: Final = (
 """Choices that a flag adds: its name today and before, the code, the name of the text, and the text in English."""
 
 
-def is_of(content: bytes) -> bool:
-    try:
-        return _is_survey(parts.json_of(content))
-    except (Invalid, Malformed):
-        return False
-
-
-def read(content: bytes) -> Read:
-    """Raises Malformed, Invalid."""
-    survey = parts.json_of(content)
-    if not _is_survey(survey):
-        raise parts.unreadable(Sentence(NOT_OF, name="SurveyJS"))
-    return _Reader(survey, Draft(_languages(survey))).read()
-
-
-def _is_survey(document: object) -> bool:
-    elements = [one for page in _pages_of(members(document)) for one in _elements_of(page)]
-    return any(isinstance(one.get("type"), str) and ("name" in one or one["type"] == "html") for one in elements)
+def _survey_of(document: object) -> dict[str, Any]:
+    survey = members(document)
+    elements = [one for page in _pages_of(survey) for one in _elements_of(page)]
+    is_one = any(isinstance(one.get("type"), str) and ("name" in one or one["type"] == "html") for one in elements)
+    return survey if is_one else {}
 
 
 def _pages_of(survey: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -474,4 +460,6 @@ _MAKERS: Final[Mapping[str, Callable[[Making], Item | None]]] = {
     "slider": _text, "matrix": _matrix, "file": _file, "html": _html, "multipletext": _fields,
 }  # fmt: skip
 
-FORMAT: Final = Format("surveyjs", "SurveyJS", (".json",), is_of, read)
+FORMAT: Final = parts.of_json(
+    "surveyjs", "SurveyJS", _survey_of, lambda survey: _Reader(survey, Draft(_languages(survey))).read()
+)

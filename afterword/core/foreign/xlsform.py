@@ -12,7 +12,7 @@ from io import BytesIO
 from typing import Any, Final
 
 from afterword.core.foreign import expressions, parts
-from afterword.core.foreign.drafting import NOT_OF, Draft, Making, Unreadable, condition_of, names_of
+from afterword.core.foreign.drafting import Draft, Making, Unreadable, condition_of, names_of
 from afterword.core.foreign.expressions import Tree
 from afterword.core.foreign.parts import Condition, Entry, Format, Pipe, Read
 from afterword.core.questionnaires.conditions import number_of
@@ -62,7 +62,7 @@ def read(content: bytes) -> Read:
     sheets = {name.strip().lower(): _rows_of(rows) for name, rows in tables.sheets_of(content).items()}
     rows = sheets.get("survey") or []
     if not any(row.get("type") for row in rows):
-        raise parts.unreadable(Sentence(NOT_OF, name="XLSForm"))
+        raise parts.unreadable(Sentence(parts.NOT_OF, name="XLSForm"))
     settings = next(iter(sheets.get("settings") or []), {})
     return _Reader(rows, sheets.get("choices") or [], settings, Draft(_languages(rows, settings))).read()
 

@@ -129,8 +129,9 @@ async def _import_foreign(file: Path, *, organization: str | None, application: 
         print(f"{OUTCOMES[line.outcome]}: {line.kind} {line.place}{f': {why}' if why else ''}")
     found = arrival.summary
     print(
-        f"{found.questions_whole} of {found.questions} questions are whole, {found.conditions_whole} of "
-        f"{found.conditions} conditions. {found.left_out} other things are left out."
+        f"{found.whole_questions_count} of {found.questions_count} questions are whole, "
+        f"{found.whole_conditions_count} of {found.conditions_count} conditions. "
+        f"{found.left_out_count} other things are left out."
     )
     if check:
         print("Nothing is stored.")

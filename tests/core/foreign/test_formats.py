@@ -46,7 +46,7 @@ class TestEach:
         except (errors.Invalid, errors.Malformed) as refused:
             assert refused.detail  # noqa: PT017  a table without its last rows is still a table
         else:
-            assert foreign.Summary.of(made.lines).questions <= 2
+            assert foreign.Summary.of(made.lines).questions_count <= 2
 
 
 class TestRefused:

@@ -21,15 +21,15 @@ class TestRefused:
     )
     def test_no_survey(self, document: object) -> None:
         content = json.dumps(document).encode()
-        assert not reader.is_of(content) or document == {"blocks": [{"elements": 1}]}
+        assert not reader.FORMAT.is_of(content) or document == {"blocks": [{"elements": 1}]}
         with pytest.raises(errors.Invalid):
             foreign.read(content)
 
     def test_cut(self) -> None:
         content = json.dumps(formbricks([element("nps", "n")])).encode()[:-1]
-        assert not reader.is_of(content)
+        assert not reader.FORMAT.is_of(content)
         with pytest.raises(errors.Invalid):
-            reader.read(content)
+            reader.FORMAT.read(content)
 
     def test_nothing_but_what_is_left_out(self) -> None:
         with pytest.raises(errors.Invalid, match="no question"):

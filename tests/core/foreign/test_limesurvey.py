@@ -233,7 +233,10 @@ class TestConditions:
         _, second, third = asked(made)
         assert yes == second["show_if"]
         assert {"all": [yes, {"subject": "question:b", "operator": "is_not_empty"}]} == third["show_if"]
-        assert (2, 2) == (foreign.Summary.of(made.lines).conditions, foreign.Summary.of(made.lines).conditions_whole)
+        assert (2, 2) == (
+            foreign.Summary.of(made.lines).conditions_count,
+            foreign.Summary.of(made.lines).whole_conditions_count,
+        )
 
     @pytest.mark.parametrize(
         "relevance", ["b > 1", "a > b", "sum(a) > 2", "later == 'Y'", "a ===", "count(that.a) < 3"]

@@ -22,9 +22,9 @@ class TestRefused:
     )
     def test_no_survey(self, document: object) -> None:
         content = json.dumps(document).encode()
-        assert not reader.is_of(content)
+        assert not reader.FORMAT.is_of(content)
         with pytest.raises(errors.Invalid, match="not a file of SurveyJS"):
-            reader.read(content)
+            reader.FORMAT.read(content)
 
     @pytest.mark.parametrize("kind", ["paneldynamic", "matrixdynamic", "signaturepad", "expression"])
     def test_left_out(self, kind: str) -> None:

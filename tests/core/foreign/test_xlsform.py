@@ -22,11 +22,11 @@ def made(*rows: dict[str, Any], **settings: object) -> Taken:
 class TestRefused:
     @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"PK\x03\x04" + b"\x00" * 99, xlsform([NOTE])[:300]])
     def test_no_workbook(self, content: bytes) -> None:
-        assert not reader.is_of(content)
+        assert not reader.FORMAT.is_of(content)
 
     def test_another_workbook(self) -> None:
         content = xlsform([{"email": "ann@example.com"}])
-        assert reader.is_of(content)
+        assert reader.FORMAT.is_of(content)
         with pytest.raises(errors.Invalid, match="not a file of XLSForm"):
             foreign.read(content)
 
