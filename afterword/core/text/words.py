@@ -40,6 +40,7 @@ _MARKS_FROM: Final = 200
 _UNSPACED: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
+_ASCII_WORD: Final = re.compile(r"[A-Za-z0-9]+")
 _ARABIC_PREFIX: Final = re.compile("[وف]?(?:[بكل]?ال|لل|[بكل])?(?=[\u0620-\u064a]{3})")
 OTHER, SPACED, UNSPACED, MARK, IGNORED = range(5)
 _TERM: Final = re.compile(r'(?<!\S)(-?)(?:"([^"]*)"?|(\S+))')
@@ -97,8 +98,16 @@ def _digit(character: str) -> str:
 
 def words_of(text: str) -> list[Word]:
     """The words of a text in order; a pair of characters each where the script has no spaces."""
+    if text.isascii():
+        found = _ASCII_WORD.finditer(text)
+        return [Word(one[0][:WORD_CHARACTERS_MAX].lower(), one.start(), one.end()) for one in found]
+    return _words_of(unicodedata.normalize("NFC", text))
+
+
+def _words_of(text: str) -> list[Word]:
+    """The words of a text in NFC, of any script."""
     found: list[Word] = []
-    for run in _runs(unicodedata.normalize("NFC", text)):
+    for run in _runs(text):
         if _UNSPACED.match(run[0][0]):
             found += _pairs(run)
         else:

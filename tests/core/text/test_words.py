@@ -53,6 +53,13 @@ def test_words(text: str, found: list[str]) -> None:
     assert found == forms(text)
 
 
+@settings(max_examples=200)
+@given(text=st.text(st.characters(codec="ascii")))
+def test_words_of_plain_english(text: str) -> None:
+    """They are found faster, and are the same as by the way for all scripts."""
+    assert words._words_of(text) == words.words_of(text)
+
+
 @pytest.mark.parametrize(
     ("typed", "asked"),
     [
