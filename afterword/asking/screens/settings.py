@@ -61,10 +61,10 @@ routes = Screens()
 @routes.post(NEW, scope="Questionnaire.Create", again=(errors.Invalid,))
 async def create(visit: Visit) -> Response:
     form, file = visit.form, None
-    errors.check(_length_errors(visit))
     is_chosen = form.text("template") or form.text("library_name")
     if not is_chosen and (arrived := await arrivals.arrive(visit)) is not None:
         return arrived
+    errors.check(_length_errors(visit))
     made = await visit.change(
         questionnaires_service.create,
         caller=visit.caller,
