@@ -74,7 +74,7 @@ async def add(
         )
         if rate is not None:
             await providers.limit_rate(database, account_id=account.account_id, rate=rate)
-        account = await providers.find_account(database, account_id=account.account_id)
+        account = await providers.get_account(database, account_id=account.account_id)
     _print(account, moved)
     if account.inbound_id is not None:
         print(f"Its provider reports to {context.site.inbound_url(account.inbound_id)}", file=sys.stderr)
@@ -100,7 +100,7 @@ async def show(account_id: AccountId, /, *, secret: Switch = False) -> None:
         secret: Print its secrets too, among them the one that a webhook's receiver verifies signatures with.
     """
     async with open_transaction() as (context, database):
-        account = await providers.find_account(database, account_id=account_id)
+        account = await providers.get_account(database, account_id=account_id)
     settings = _settings(account, context.site)
     document: dict[str, Any] = {
         "account_id": account.account_id,
@@ -197,7 +197,7 @@ async def test(account_id: AccountId, to: str, /) -> int:
     """
     async with open_pool() as (context, pool):
         async with db.transaction(pool) as database:
-            account = await providers.find_account(database, account_id=account_id)
+            account = await providers.get_account(database, account_id=account_id)
             now = database.clock.now()
         try:
             recipient = to if account.channel_id == WEBHOOK else addresses.normalise(account.channel_id, to)
