@@ -102,6 +102,8 @@ IMPORTS: Final = Leases(
     columns=_COLUMNS,
     turn="turn_time",
     attempts="failures",
+    resumable="""state = 'failed' and exists (select from queue_import_piece p
+      where p.organization_id = j.organization_id and p.import_id = j.import_id and p.number = j.next_piece)""",
     on_release=", turn_time = now()",
 )
 
@@ -292,32 +294,9 @@ async def _settle_piece(  # any tenant: the import names its own
     )
 
 
-async def _update_to_queued(
-    db: Database, *, organization_id: str, import_id: str, now: datetime
-) -> ImportRecord | None:
-    """Let one that failed go on where it stopped, if the rest of its file is still there."""
-    return await db.records(ImportRecord).fetch_row(
-        f"""update queue_import i set state = 'queued', error = null, finished_time = null, failures = 0,
-             turn_time = $3, version = version + 1
-           where organization_id = $1 and import_id = $2 and state = 'failed'
-             and exists (select from queue_import_piece p where p.organization_id = i.organization_id
-               and p.import_id = i.import_id and p.number = i.next_piece)
-           returning {_COLUMNS}""",
-        organization_id,
-        import_id,
-        now,
-    )
-
-
 async def _delete_pieces(db: Database, *, organization_id: str, import_id: str) -> None:
     await db.execute(
         "delete from queue_import_piece where organization_id = $1 and import_id = $2", organization_id, import_id
-    )
-
-
-async def _delete_import(db: Database, *, organization_id: str, import_id: str) -> None:
-    await db.execute(
-        "delete from queue_import where organization_id = $1 and import_id = $2", organization_id, import_id
     )
 
 
@@ -393,10 +372,6 @@ NAME_CHARACTERS_MAX: Final = 60  # of a column, in a sentence
 FIELDS: Final = tuple(name for name in QueueItemRequest.__struct_fields__ if name != "metadata")
 CREATED: Final = 201
 DATE_ORDER: Final = "The send times do not show whether the day or the month comes first. Choose one."
-
-
-class CannotResume(errors.Conflict):
-    code_default = "not_ready"
 
 
 async def create(
@@ -484,21 +459,16 @@ async def get(db: Database, *, caller: Caller, import_id: str) -> ImportRecord:
 
 async def delete(db: Database, *, job: ImportRecord, now: datetime) -> None:
     """Cancel what waits or runs: what is settled stays, no further row is read. One that has ended is forgotten."""
-    key = {"organization_id": job.organization_id, "import_id": job.import_id}
     if await IMPORTS.end(db, job=job, owner=None, state="cancelled", now=now):
-        await _delete_pieces(db, **key)
+        await _delete_pieces(db, organization_id=job.organization_id, import_id=job.import_id)
     else:
-        await _delete_import(db, **key)
+        await IMPORTS.delete(db, job=job)
 
 
 async def resume(db: Database, *, job: ImportRecord, now: datetime) -> ImportRecord:
-    """Let one that failed go on where it stopped; one that has not ended goes on anyway. Raises CannotResume."""
-    if not job.has_ended:
-        return job
-    again = await _update_to_queued(db, organization_id=job.organization_id, import_id=job.import_id, now=now)
-    if again is None:
-        raise CannotResume(f"The import is {job.state}, and nothing of its file is left to go on with.")
-    return again
+    """Let one that failed go on where it stopped, if the rest of its file is still there. Raises Conflict."""
+    refusal = f"The import is {job.state}, and nothing of its file is left to go on with."
+    return await IMPORTS.resume(db, job=job, now=now, refusal=refusal)
 
 
 async def work(db: Database, *, job: ImportRecord, owner: UUID, secret: bytes, now: datetime) -> ImportRecord:
