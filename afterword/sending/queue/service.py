@@ -197,8 +197,6 @@ async def cancel(db: Database, *, caller: Caller, item: QueueItemRecord, result:
     if await store.count_unknown_attempts(db, **key):
         text = f"{text[: RESULT_CHARACTERS_MAX - len(COPY_NOTE) - 1]} {COPY_NOTE}"
     cancelled = await store.update_item_to_aborted(db, **key, result=text, updated_by=caller.actor_id)
-    if cancelled is None:
-        raise AssertionError("the locked item changed under us")
     await release_contacts(db, items=[(item.organization_id, item.item_id)])
     await _record_event(db, caller=caller, item=cancelled, kind="aborted", is_terminal=True)
     return cancelled
@@ -246,8 +244,6 @@ async def delete(db: Database, *, caller: Caller, expect: errors.Expect = errors
     if item.status in {Item.SCHEDULED, Item.CLAIMED}:
         await cancel(db, caller=caller, item=item)
     deleted = await store.delete_item(db, **key, deleted_by=caller.actor_id)
-    if deleted is None:
-        raise AssertionError("the locked item changed under us")
     await _record_event(db, caller=caller, item=deleted, kind="deleted")
 
 
@@ -326,8 +322,6 @@ async def _edit(
         address_key=new_key,
         document={**document, "limited": bool(caller.application_ids), "updated_by": caller.actor_id},
     )
-    if written is None:
-        raise AssertionError("the locked item changed under us")
     await _record_event(db, caller=caller, item=written, kind="updated")
     return written
 
