@@ -7,9 +7,7 @@ from typing import Any, Final, Required, TypedDict, TypeVar, Unpack
 import msgspec
 
 from afterword import errors, ids
-from afterword.asking.questionnaires import metadata as metadata_service
 from afterword.core.organizations.access import Caller, installation
-from afterword.core.questionnaires.metadata import Declared
 from afterword.core.reading.findings import escape
 from afterword.core.scheduling.statuses import Item
 from afterword.events import service as events
@@ -106,13 +104,6 @@ def caller_of(job: Any, *, application_ids: Sequence[str] = ()) -> Caller:
         application_ids=tuple(application_ids),
         test=job.test,
     )
-
-
-async def declared_for(db: Database, *, caller: Caller, questionnaire_id: str, is_strict: bool) -> Declared | None:
-    """The metadata names that the questionnaire's application knows, which strict handling demands; None if lax."""
-    if not is_strict:
-        return None
-    return await metadata_service.declared_of(db, **caller.part, questionnaire_id=questionnaire_id)
 
 
 async def schedule(db: Database, *, new: NewItem, secret: bytes) -> QueueItemRecord:

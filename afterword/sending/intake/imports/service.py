@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal, LiteralString, NamedTuple
+from typing import Annotated, Any, Final, Literal, LiteralString, NamedTuple, Unpack
 from uuid import UUID
 
 import msgspec
@@ -39,6 +39,7 @@ from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields, problems
 from afterword.sending.intake import batches, dry_runs
 from afterword.sending.intake.batches import Outcome, Policy
+from afterword.sending.pipelines.service import PipelinePath
 from afterword.sending.queue import service as queue
 from afterword.sending.queue.records import QueueItemRequest
 from afterword.sending.queue.scheduler import checked_rows
@@ -95,6 +96,7 @@ _COLUMNS: Final = f"{columns_of(ImportRecord, without={'attempts'})}, failures a
 _GIVEN: Final[LiteralString] = """import_id, questionnaire_id, pipeline_id, test, file_name, dry_run, strict,
   on_conflict, columns, places, rows_total, rows_repeated, pieces, created_time, created_by, actor_kind"""
 _COLUMNS_I: Final = qualified(_COLUMNS, "i")
+_ROW: Final[LiteralString] = "row, state, item_id, external_reference, problem, line, reason"
 IMPORTS: Final = Leases(
     record=ImportRecord,
     table="queue_import",
@@ -177,7 +179,7 @@ async def list_import_rows(
     db: Database, *, organization_id: str, import_id: str, page: Page
 ) -> RowsRecord[ImportRowRecord]:
     return await db.records(ImportRowRecord).fetch_list(
-        """select row, state, item_id, external_reference, problem, line, reason from queue_import_row
+        f"""select {_ROW} from queue_import_row
            where organization_id = $1 and import_id = $2""",
         organization_id,
         import_id,
@@ -190,7 +192,7 @@ async def list_failed_rows(
 ) -> list[ImportRowRecord]:
     """Those behind this row, in their order."""
     return await db.records(ImportRowRecord).fetch(
-        """select row, state, item_id, external_reference, problem, line, reason from queue_import_row
+        f"""select {_ROW} from queue_import_row
            where organization_id = $1 and import_id = $2 and row > $3 and state = 'failed' order by row limit $4""",
         organization_id,
         import_id,
@@ -378,8 +380,6 @@ async def create(
     db: Database,
     *,
     caller: Caller,
-    questionnaire_id: str,
-    pipeline_id: str,
     cut: Cut,
     secret: bytes,
     now: datetime,
@@ -387,18 +387,19 @@ async def create(
     dry_run: bool = False,
     on_conflict: Policy = "error",
     strict: bool = False,
+    **path: Unpack[PipelinePath],
 ) -> ImportRecord:
     """Queue the import of a file. Raises NotFound, NotPublished, TooMany, Invalid for its header."""
-    where = {"questionnaire_id": questionnaire_id, "pipeline_id": pipeline_id}
-    await batches.scheduler_of(db, caller=caller, **where, secret=secret)
+    await batches.scheduler_of(db, caller=caller, secret=secret, **path)
     await IMPORTS.require_capacity(db, organization_id=caller.organization_id, noun="imports")
-    declared = await metadata.declared_of(db, organization_id=caller.organization_id, questionnaire_id=questionnaire_id)
+    key = {"organization_id": caller.organization_id, "questionnaire_id": path["questionnaire_id"]}
+    declared = await metadata.declared_of(db, **key)
     core_imports.check(cut, declared=declared, strict=strict)
     job = await _insert_import(
         db,
         organization_id=caller.organization_id,
         columns={
-            **where,
+            **path,
             "import_id": ids.ordered(now),
             "test": caller.test,
             "file_name": file_name,
