@@ -75,16 +75,15 @@ class Leases(Generic[Job]):
     """The jobs of one table.
 
     `turn` is the column by which the next one is found, the smallest first. `resumable`: a condition on `j`, a job that
-    ended and can go on. `on_claim`, `on_release` and `on_end` are
-    assignments that belong to these moves, each behind a comma; `$2` of a claim is the time, `$7` and more of an end
-    are its `values`.
+    ended and can go on. `on_claim`, `on_release` and `on_end` are assignments that belong to these moves, each behind a
+    comma; `$2` of a claim is the time, `$7` and more of an end are its `values`.
     """
 
     record: type[Job]
     table: LiteralString
     id: LiteralString
     columns: LiteralString
-    turn: LiteralString
+    turn: LiteralString = "turn_time"
     attempts: LiteralString = "attempts"
     resumable: LiteralString = "false"
     on_claim: LiteralString = ""

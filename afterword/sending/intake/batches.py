@@ -426,8 +426,7 @@ routes = Routes(tag="Queue")
     refusals=("application_inactive", "questionnaire_not_published"),
 )
 async def schedule_batch(call: Call[list[QueueItemRequest | errors.Invalid]], db: Database) -> Answer:
-    query: BatchQuery = call.query
-    if query.on_conflict == "update":
+    if call.query.on_conflict == "update":
         call.caller.require("Queue.Update")
     declared = await declared_of(call, db)
     outcomes = await schedule_requests(
@@ -435,8 +434,7 @@ async def schedule_batch(call: Call[list[QueueItemRequest | errors.Invalid]], db
         caller=call.caller,
         **call.ids,
         rows=checked_rows(call.body, declared),
-        on_conflict=query.on_conflict,
-        atomic=query.atomic,
+        **call.query.named(),
         secret=call.site.secret,
     )
     rows = [_row(call, place, outcome) for place, outcome in enumerate(outcomes)]

@@ -280,14 +280,13 @@ routes = Routes(tag="Queue")
     refusals=("application_inactive", "questionnaire_not_published"),
 )
 async def simulate_batch(call: Call[Rows], db: Database) -> Answer:
-    query: SimulationQuery = call.query
     declared = await declared_of(call, db)
     foreseen = await simulate(
         db,
         caller=call.caller,
         **call.ids,
         rows=checked_rows(call.body, declared),
-        on_conflict=query.on_conflict,
+        **call.query.named(),
         site=call.site,
     )
     return Answer(Simulation(results=[_row(call, place, one) for place, one in enumerate(foreseen)]))

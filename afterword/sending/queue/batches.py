@@ -82,7 +82,6 @@ LEASES: Final = Leases(
     table="queue_batch",
     id="batch_id",
     columns=_COLUMNS,
-    turn="turn_time",
     resumable="state in ('failed', 'cancelled')",
     on_release=", turn_time = now()",
 )

@@ -102,7 +102,6 @@ IMPORTS: Final = Leases(
     table="queue_import",
     id="import_id",
     columns=_COLUMNS,
-    turn="turn_time",
     attempts="failures",
     resumable="""state = 'failed' and exists (select from queue_import_piece p
       where p.organization_id = j.organization_id and p.import_id = j.import_id and p.number = j.next_piece)""",
