@@ -61,7 +61,6 @@ async def add(
     """
     settings = read_settings(settings_file)
     async with open_organization(organization) as (context, database, owner):
-        now = database.clock.now()
         account, moved = await providers.add_account(
             database,
             organization_id=owner.organization_id,
@@ -69,12 +68,10 @@ async def add(
             title=title,
             settings=settings,
             is_default=default,
+            rate_ceiling=rate,
             site=context.site,
-            now=now,
+            now=database.clock.now(),
         )
-        if rate is not None:
-            await providers.limit_rate(database, account_id=account.account_id, rate=rate)
-        account = await providers.get_account(database, account_id=account.account_id)
     _print(account, moved)
     if account.inbound_id is not None:
         print(f"Its provider reports to {context.site.inbound_url(account.inbound_id)}", file=sys.stderr)

@@ -333,6 +333,7 @@ async def add_account(
     settings: Mapping[str, Any],
     is_default: bool,
     is_own: bool = False,
+    rate_ceiling: float | None = None,
     site: Site,
     now: datetime,
 ) -> tuple[Account, int]:
@@ -353,9 +354,9 @@ async def add_account(
     )
     if known in kinds.CALLED_BACK:
         await _insert_callback(db, **key, inbound_id=ids.secret(), now=now)
-    moved = 0
-    if is_default:
-        moved = await _update_default(db, **key, channel_id=kinds.CHANNELS[known])
+    moved = await _update_default(db, **key, channel_id=kinds.CHANNELS[known]) if is_default else 0
+    if rate_ceiling is not None:
+        return await limit_rate(db, account_id=account_id, rate=rate_ceiling), moved
     return await get_account(db, account_id=account_id), moved
 
 
@@ -473,19 +474,8 @@ async def create(db: Database, *, caller: Caller, request: ProviderRequest, site
     is_first = not await _get_has_default(
         db, organization_id=caller.organization_id, channel_id=kinds.CHANNELS[request.kind]
     )
-    account, _ = await add_account(
-        db,
-        organization_id=caller.organization_id,
-        kind=request.kind,
-        title=request.title,
-        settings=request.settings,
-        is_default=request.is_default or is_first,
-        is_own=True,
-        site=site,
-        now=now,
-    )
-    if request.rate_ceiling is not None:
-        account = await limit_rate(db, account_id=account.account_id, rate=request.rate_ceiling)
+    given: dict[str, Any] = {**request.named(), "is_default": request.is_default or is_first}
+    account, _ = await add_account(db, organization_id=caller.organization_id, **given, is_own=True, site=site, now=now)
     return account
 
 
@@ -532,11 +522,7 @@ async def update(
 async def add_secret(db: Database, *, caller: Caller, account_id: str, secret: str, site: Site) -> Account:
     """Sign with this secret too, as the first; of those before, the newest stays. Raises NotFound, Forbidden."""
     account = await get(db, caller=caller, account_id=account_id, is_locked=True)
-    try:
-        known: list[str] = settings_of(account, site=site).get("secrets", [])
-    except sealing.Unreadable:
-        known = []
-    changes = {"settings": {"secrets": [secret, *known[:1]]}}
+    changes = {"settings": {"secrets": [secret, *_readable(account, site).get("secrets", [])[:1]]}}
     return await update(db, caller=caller, account_id=account_id, changes=changes, site=site)
 
 
@@ -593,19 +579,21 @@ async def _own_accounts(db: Database, caller: Caller) -> Sequence[Account]:
 
 def visible_settings(account: Account, *, site: Site) -> tuple[dict[str, Any], list[str]]:
     """The settings without a secret, and the names of the others; empty where they were sealed with another secret."""
-    try:
-        settings = settings_of(account, site=site)
-    except sealing.Unreadable:
-        return {}, []
+    settings = _readable(account, site)
     return (kinds.shown(settings) if account.is_own else {}), kinds.secrets_in(settings)
+
+
+def _readable(account: Account, site: Site) -> dict[str, Any]:
+    """The settings; none where they were sealed with another secret."""
+    try:
+        return settings_of(account, site=site)
+    except sealing.Unreadable:
+        return {}
 
 
 def _merged(account: Account, changes: Mapping[str, Any], site: Site) -> dict[str, Any]:
     """The settings after the changes. Raises Invalid if these would show a secret to another server."""
-    try:
-        before = settings_of(account, site=site)
-    except sealing.Unreadable:
-        before = {}
+    before = _readable(account, site)
     missing = kinds.needed_again(before, changes)
     if missing:
         message = f"Where the account connects to changes, so give its secrets again: {', '.join(missing)}."
