@@ -484,9 +484,14 @@ def _forget() -> None:
     from afterword.asking.questionnaires import metadata, store as questionnaires  # noqa: PLC0415
     from afterword.sending.messages import composing  # noqa: PLC0415
 
-    for kept in (questionnaires._versions, metadata._kept, metadata._owners):
+    for kept in (
+        questionnaires._versions,
+        metadata._kept,
+        metadata._owners,
+        composing._compiled,
+        composing._minutes,
+    ):
         kept.clear()
-    composing.forget()
 
 
 def _start() -> str:

@@ -230,7 +230,7 @@ async def foresee(db: Database, *, caller: Caller, case: Case, site: Site) -> Pl
     if way is None:
         raise NoPipeline("The recovery questionnaire has no pipeline to send the message.")
     key = (case.organization_id, case.instance_id, way.pipeline_id, way.channel_id)
-    sources = await list_sources(db, wanted=[key], ancestors_max=DEPTH_MAX)
+    sources = await list_sources(db, wanted=[key])
     if not sources or sources[0].identifier is None:
         raise NobodyToAsk("No address of this customer is known on a channel of the recovery questionnaire.")
     source = sources[0]

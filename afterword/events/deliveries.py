@@ -44,15 +44,6 @@ class DeliveryRecord:
     created_time: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replayed:
-    """The count of deliveries created or restarted, their subjects, and the last event if the limit cut the span."""
-
-    count: int
-    subject_ids: list[str]
-    last_id: str | None
-
-
 _SHOWN: Final[LiteralString] = """select organization_id, delivery_id, webhook_id, event_id, event_type,
   case when state in ('scheduled', 'claimed') then 'pending' else state end as state, attempts,
   response_status, duration_ms, response_excerpt, error,
@@ -95,10 +86,11 @@ async def _insert_span(
     from_time: datetime | None,
     to_time: datetime | None,
     after: tuple[int, int] | None,
-) -> Replayed:
+) -> tuple[int, list[str], str | None]:
     """Insert deliveries of the span's events that match the endpoint; finished ones restart, open ones stay.
 
-    The span is of a time, or behind a position (xid, seq).
+    The span is of a time, or behind a position (xid, seq). Returns the count of those created or restarted, their
+    subjects, and the last event if the limit cut the span.
     """
     first_id = ids.ordered_first(from_time - ID_MARGIN) if from_time else None  # ids are ordered by time
     last_id = ids.ordered_first(to_time + ID_MARGIN) if to_time else None
@@ -139,7 +131,7 @@ async def _insert_span(
         *(organization_id, webhook_id, from_time, to_time, first_id, last_id, xid, seq, REPLAY_EVENTS_MAX),
     )
     is_cut = row["found"] == REPLAY_EVENTS_MAX
-    return Replayed(count=row["count"], subject_ids=row["subject_ids"], last_id=row["last_id"] if is_cut else None)
+    return row["count"], row["subject_ids"], row["last_id"] if is_cut else None
 
 
 async def list_figures(db: Database) -> list[Sample]:  # any tenant: the metrics of a whole installation
@@ -151,7 +143,7 @@ async def list_figures(db: Database) -> list[Sample]:  # any tenant: the metrics
              (select count(*) from delivery where state = 'claimed') as claimed""",
         FIGURE_ROWS_MAX,
     )
-    totals = await db.fetch("select outcome, sum(total)::bigint as total from delivery_total group by outcome")
+    counted = await db.fetch_pairs("select outcome, sum(total)::bigint as total from delivery_total group by outcome")
     lags = await db.fetch(
         """select c.reader, coalesce(extract(epoch from clock_timestamp() - (
              select e.created_time from event e where (e.xid, e.seq) > (c.xid, c.seq)
@@ -159,7 +151,6 @@ async def list_figures(db: Database) -> list[Sample]:  # any tenant: the metrics
            from event_cursor c order by c.reader"""
     )
     lag, about = "afterword_event_reader_lag_seconds", "Age of the oldest event that the reader has not read."
-    counted = {row["outcome"]: row["total"] for row in totals}
     return [
         Sample(name, text, row["due"], (("state", "due"),)),
         Sample(name, text, row["claimed"], (("state", "claimed"),)),
@@ -199,14 +190,16 @@ async def replay(
     from_time: datetime | None,
     to_time: datetime | None,
     after: tuple[int, int] | None,
-) -> Replayed:
-    """Those that match the endpoint now, also from before it was created, at most 10,000, oldest first."""
+) -> tuple[int, str | None]:
+    """Those that match the endpoint now, also from before it was created, at most 10,000, oldest first.
+
+    Returns their count, and the last event if there are more.
+    """
     await nouns.get(WEBHOOK, db, caller=caller, key=webhook_id, is_locked=True)
     key = {"organization_id": caller.organization_id, "webhook_id": webhook_id}
-    found = await _insert_span(db, **key, from_time=from_time, to_time=to_time, after=after)
-    subjects = [(caller.organization_id, webhook_id, subject_id) for subject_id in found.subject_ids]
-    await sending.order_deliveries(db, subjects=subjects)
-    return found
+    count, subject_ids, last_id = await _insert_span(db, **key, from_time=from_time, to_time=to_time, after=after)
+    await sending.order_deliveries(db, subjects=[(caller.organization_id, webhook_id, one) for one in subject_ids])
+    return count, last_id
 
 
 routes = Routes(tag="Webhooks", scope="Webhook")
@@ -271,17 +264,16 @@ async def redeliver(call: Call[Any], db: Database) -> DeliveryRecord:
 )
 async def redeliver_span(call: Call[RedeliveryRequest], db: Database) -> Answer:
     await nouns.get(WEBHOOK, db, caller=call.caller, key=call.ids["webhook_id"])
-    position = await _position(call, db)
-    found = await replay(
+    count, last_id = await replay(
         db,
         caller=call.caller,
         **call.ids,
         from_time=call.body.from_time and call.body.from_time.instant,
         to_time=call.body.to_time and call.body.to_time.instant,
-        after=position,
+        after=await _position(call, db),
     )
-    cursor = None if found.last_id is None else log.cursor_of(found.last_id, secret=call.site.secret)
-    return Answer(Redelivery(count=found.count, next_cursor=cursor))
+    cursor = None if last_id is None else log.cursor_of(last_id, secret=call.site.secret)
+    return Answer(Redelivery(count=count, next_cursor=cursor))
 
 
 async def _position(call: Call[RedeliveryRequest], db: Database) -> tuple[int, int] | None:

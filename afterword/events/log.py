@@ -283,9 +283,8 @@ async def _update_cluster(db: Database) -> None:  # any tenant: the log of a who
 
 
 def _entry(row: Row) -> Entry:
-    columns: dict[str, Any] = dict(row)
-    xid, application_id = columns.pop("xid"), columns.pop("application_id")
-    return Entry(event=EventRecord(**columns), xid=xid, application_id=application_id)
+    event = EventRecord(**{name: row[name] for name in EventRecord.__dataclass_fields__})
+    return Entry(event=event, xid=row["xid"], application_id=row["application_id"])
 
 
 KEPT_DAYS: Final = 90

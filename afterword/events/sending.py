@@ -7,7 +7,7 @@ events of one resource arrive in order. There is no begin: receivers drop an id 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from afterword.core.messaging.webhooks import ERROR_CHARACTERS_MAX, Reply, retry_time
 from afterword.events import service, webhooks
@@ -293,7 +293,7 @@ async def _settle_delivery(
     db: Database, *, lease: DeliveryLease, state: str, due_time: datetime | None, reply: Reply, now: datetime
 ) -> bool:
     """End an attempt: `scheduled` for another at `due_time`, `delivered` or `dead`; False: the lease was lost."""
-    touched = await db.execute(
+    return await db.touches(
         """update delivery set state = $5, due_time = $6, lease_until = null, response_status = $7, duration_ms = $8,
              response_excerpt = $9, error = $10, version = version + 1,
              finished_time = case when $5 = 'scheduled' then null else $11::timestamptz end
@@ -301,7 +301,6 @@ async def _settle_delivery(
         *(lease.organization_id, lease.delivery_id, lease.webhook_id, lease.epoch, state, due_time),
         *(reply.status, reply.duration_ms, reply.excerpt, reply.error and reply.error[:ERROR_CHARACTERS_MAX], now),
     )
-    return touched > 0
 
 
 async def _update_delivery_to_waiting(  # any tenant: the lease names its own
@@ -333,24 +332,14 @@ async def _update_total(db: Database, *, outcome: str) -> None:  # any tenant: f
 
 
 def _delivery(row: Row) -> Delivery:
-    columns: dict[str, Any] = dict(row)
-    lease = DeliveryLease(
-        organization_id=columns["organization_id"],
-        delivery_id=columns.pop("delivery_id"),
-        webhook_id=columns.pop("webhook_id"),
-        subject_id=columns.pop("delivery_subject_id"),
-        epoch=columns.pop("epoch"),
-        attempts=columns.pop("attempts"),
-    )
-    sealed = columns.pop("secret"), columns.pop("previous_secret")
-    target_url, time_zone, is_subscribed = (columns.pop(name) for name in ("target_url", "time_zone", "is_subscribed"))
+    of_lease = {name: row[name] for name in DeliveryLease.__dataclass_fields__ if name != "subject_id"}
     return Delivery(
-        lease=lease,
-        event=Event(**columns),
-        target_url=target_url,
-        secrets=tuple(one for one in sealed if one is not None),
-        time_zone=time_zone,
-        is_subscribed=is_subscribed,
+        lease=DeliveryLease(**of_lease, subject_id=row["delivery_subject_id"]),
+        event=Event(**{name: row[name] for name in Event.__dataclass_fields__}),
+        target_url=row["target_url"],
+        secrets=tuple(filter(None, (row["secret"], row["previous_secret"]))),
+        time_zone=row["time_zone"],
+        is_subscribed=row["is_subscribed"],
     )
 
 

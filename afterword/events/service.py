@@ -126,11 +126,8 @@ async def claim_reader(db: Database, *, reader: str) -> bool:
            on conflict (reader) do nothing""",
         reader,
     )
-    return (
-        await db.fetch_value(
-            f"select true from event_cursor where reader = $1 and {IS_NATIVE} for update skip locked", reader
-        )
-        is not None
+    return await db.touches(
+        f"select from event_cursor where reader = $1 and {IS_NATIVE} for update skip locked", reader
     )
 
 
@@ -172,9 +169,6 @@ async def settle_reader(db: Database, *, reader: str, last: Event) -> None:
 
 
 _values: Final = itemgetter(*Event.__dataclass_fields__)
-
-
-__all__ = ["Actor", "Event", "NewEvent", "Render", "body_of", "claim_reader", "handle_next", "read_next", "record"]
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 

@@ -228,7 +228,9 @@ async def record_reply(
         was_active = await _update_disabled(db, organization_id, webhook_id, now)
         disabled = await nouns.find(WEBHOOK, db, organization_id=organization_id, key=webhook_id)
         if was_active and disabled is not None:
-            await service.record(db, events=[_disabled(disabled, now=now)])
+            data = nouns.columns_of(WEBHOOK, disabled)
+            event = NewEvent.of(disabled, "webhook.disabled", webhook_id, data, now=now)
+            await service.record(db, events=[event])
 
 
 async def _update_failures(
@@ -253,13 +255,12 @@ async def _update_failures(
 
 
 async def _update_disabled(db: Database, organization_id: str, webhook_id: str, now: datetime) -> bool:
-    touched = await db.execute(
+    return await db.touches(
         """update webhook set active = false, disabled_time = $3, version = version + 1, updated_time = $3,
              updated_by = null
            where organization_id = $1 and webhook_id = $2 and active""",
         *(organization_id, webhook_id, now),
     )
-    return touched > 0
 
 
 def seal_context(organization_id: str, webhook_id: str) -> str:
@@ -270,8 +271,3 @@ def _new_secret(caller: Caller, webhook_id: str, site: Site) -> tuple[str, bytes
     """A secret, and how it is stored."""
     secret = rules.secret_of(secrets.token_bytes(rules.SECRET_BYTES))
     return secret, sealing.seal(secret, secret=site.secret, context=seal_context(caller.organization_id, webhook_id))
-
-
-def _disabled(webhook: Webhook, *, now: datetime) -> NewEvent:
-    data = nouns.columns_of(WEBHOOK, webhook)
-    return NewEvent.of(webhook, "webhook.disabled", webhook.webhook_id, data, now=now)

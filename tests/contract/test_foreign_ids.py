@@ -93,7 +93,6 @@ BLIND: Final = {
     "list_pinned_reports",  # nobody pinned one
     "list_values",  # their responses have none of these names
     "get_is_pruned",  # the log is young
-    "get_last_item_id",  # the attempt at the item was refused, so that nothing was sent
     "list_items",
     "get_first_time",  # no worker has written the row of their response
     "list_comments",  # no worker has written the row of their response

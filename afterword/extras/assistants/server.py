@@ -126,16 +126,12 @@ class Endpoint:
     def _api_of(self, context: Context) -> tuple[Api, str]:
         request = context.request
         assert isinstance(request, Request)  # noqa: S101
-        sent = request.scope["afterword.headers"]
+        sent, request_id = request.scope["afterword.headers"], request.scope["afterword.request_id"]
         headers = {name: sent[name] for name in CREDENTIALS if name in sent}
-        headers |= {"host": urlsplit(self._context.site.public_url).netloc, "x-request-id": _request_id(request)}
+        headers |= {"host": urlsplit(self._context.site.public_url).netloc, "x-request-id": request_id}
         transport = InProcess(self.app, client=request.scope.get("client") or ("", 0))
         client = httpx2.AsyncClient(transport=transport, base_url=self._context.site.base_url, trust_env=False)
         return Api(client, headers=headers), request.scope[CALLER]
-
-
-def _request_id(request: Request) -> str:
-    return request.scope["afterword.request_id"]
 
 
 def _replay(raw: bytes, receive: Receive) -> Receive:

@@ -54,32 +54,19 @@ def has_marks(document: Any) -> bool:
 
 
 def _mark(value: Any, name: str, own: Collection[str]) -> Any:
-    if name in _ALWAYS and _has_text(value):
+    if name in _ALWAYS and value and isinstance(value, str | dict | list):
         return {UNTRUSTED: value}
     match value:
         case dict():
-            return {_name(key): _mark(entry, key, own) for key, entry in cast("dict[str, Any]", value).items()}
+            members = cast("dict[str, Any]", value).items()
+            # A member that is called as our mark could pass for one.
+            return {f"{key}_" if key == UNTRUSTED else key: _mark(entry, key, own) for key, entry in members}
         case list():
             return [_mark(entry, name, own) for entry in cast("list[Any]", value)]
         case str() if value and name not in own and name not in _SEALED and not _BARE.fullmatch(value):
             return {UNTRUSTED: value}
         case _:
             return value
-
-
-def _name(name: str) -> str:
-    """A member that is called as our mark could pass for one."""
-    return f"{name}_" if name == UNTRUSTED else name
-
-
-def _has_text(value: Any) -> bool:
-    match value:
-        case str():
-            return value != ""
-        case dict() | list():
-            return bool(value)
-        case _:
-            return False
 
 
 CONFIRMATION_SECONDS: Final = 900
@@ -93,11 +80,11 @@ _canonical: Final = msgspec.json.Encoder(order="deterministic").encode
 
 
 @dataclass(frozen=True, slots=True)
-class Confirmed:
-    version: str
-    """The ETag that the dry run saw; empty for none."""
+class Go:
+    """Leave to change something: `key` for a POST, which acts once; `version`, an ETag, for a PATCH or PUT."""
+
     key: str
-    """An Idempotency-Key: the same code acts once."""
+    version: str | None
 
 
 class Confirmations:
@@ -112,7 +99,7 @@ class Confirmations:
         seal = self._seal(payload, caller, tool, arguments)
         return base64.urlsafe_b64encode(seal + payload).decode().rstrip("=")
 
-    def check(self, code: str, *, caller: str, tool: str, arguments: Any) -> Confirmed:
+    def check(self, code: str, *, caller: str, tool: str, arguments: Any) -> Go:
         """Raises Refused for a code of other arguments, of another caller, or that is too old."""
         try:
             raw = base64.urlsafe_b64decode(code + "=" * (-len(code) % 4))
@@ -124,7 +111,7 @@ class Confirmations:
         until, version, _ = msgspec.json.decode(payload)
         if until < self._clock():
             raise Refused(f"The confirmation is older than {CONFIRMATION_SECONDS // 60} minutes. {_AGAIN}")
-        return Confirmed(version, hashlib.sha256(raw).hexdigest()[:40])
+        return Go(hashlib.sha256(raw).hexdigest()[:40], version or None)
 
     def _seal(self, payload: bytes, caller: str, tool: str, arguments: Any) -> bytes:
         about = _canonical([hashlib.sha256(caller.encode()).hexdigest(), tool, arguments])
@@ -178,15 +165,7 @@ class Change:
     """A writing tool. `preview` says what would happen and changes nothing; `act` does it once."""
 
     preview: Callable[[Api, Any], Awaitable[Answer]]
-    act: Callable[[Api, Any, "Go"], Awaitable[Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Go:
-    """Leave to change something: `key` for a POST, `version` for a PATCH or PUT."""
-
-    key: str
-    version: str | None
+    act: Callable[[Api, Any, Go], Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,8 +242,7 @@ class Runner:
             return {**_result(seen.document, tool), "dry_run": True, CONFIRMATION: confirmation}
         if not isinstance(code, str) or len(code) > CODE_CHARACTERS_MAX:
             raise Refused(f"{CONFIRMATION}: a text of at most {CODE_CHARACTERS_MAX} characters is expected.")
-        confirmed = self.confirmations.check(code, **sealed)
-        done = await tool.run.act(api, arguments, Go(confirmed.key, confirmed.version or None))
+        done = await tool.run.act(api, arguments, self.confirmations.check(code, **sealed))
         return {**_result(done, tool), "dry_run": False}
 
 

@@ -63,6 +63,9 @@ class LeasedJob(Protocol):
     @property
     def attempts(self) -> int: ...
 
+    @property
+    def finished_time(self) -> datetime | None: ...
+
 
 Job = TypeVar("Job", bound=LeasedJob)
 
@@ -71,17 +74,18 @@ Job = TypeVar("Job", bound=LeasedJob)
 class Leases(Generic[Job]):
     """The jobs of one table.
 
-    `turn` is the column by which the next one is found, the smallest first. `on_claim`, `on_release` and `on_end` are
-    assignments that belong to these moves, each behind a comma; `$2` of a claim is the time, `$7` and more of an end
-    are its `values`.
+    `turn` is the column by which the next one is found, the smallest first. `resumable`: a condition on `j`, a job that
+    ended and can go on. `on_claim`, `on_release` and `on_end` are assignments that belong to these moves, each behind a
+    comma; `$2` of a claim is the time, `$7` and more of an end are its `values`.
     """
 
     record: type[Job]
     table: LiteralString
     id: LiteralString
     columns: LiteralString
-    turn: LiteralString
+    turn: LiteralString = "turn_time"
     attempts: LiteralString = "attempts"
+    resumable: LiteralString = "false"
     on_claim: LiteralString = ""
     on_release: LiteralString = ""
     on_end: LiteralString = ""
@@ -166,6 +170,27 @@ class Leases(Generic[Job]):
             *values,
         )
         return None if row is None else self.record(**row)
+
+    async def resume(self, db: Database, *, job: Job, now: datetime, refusal: str) -> Job:
+        """Let one that ended go on; one that has not ended does anyway. Raises Conflict with `refusal` if it cannot."""
+        if job.finished_time is None:
+            return job
+        row = await db.fetch_row(
+            f"""update {self.table} j set state = 'queued', error = null, finished_time = null, {self.attempts} = 0,
+                 {self.turn} = $3, version = version + 1
+               where organization_id = $1 and {self.id} = $2 and {self.resumable}
+               returning {self.columns}""",
+            *(job.organization_id, getattr(job, self.id), now),
+        )
+        if row is None:
+            raise errors.Conflict(refusal, "not_ready")
+        return self.record(**row)
+
+    async def delete(self, db: Database, *, job: Job) -> None:
+        await db.execute(
+            f"delete from {self.table} where organization_id = $1 and {self.id} = $2",
+            *(job.organization_id, getattr(job, self.id)),
+        )
 
 
 def _until(now: datetime) -> datetime:

@@ -61,7 +61,6 @@ async def add(
     """
     settings = read_settings(settings_file)
     async with open_organization(organization) as (context, database, owner):
-        now = database.clock.now()
         account, moved = await providers.add_account(
             database,
             organization_id=owner.organization_id,
@@ -69,12 +68,10 @@ async def add(
             title=title,
             settings=settings,
             is_default=default,
+            rate_ceiling=rate,
             site=context.site,
-            now=now,
+            now=database.clock.now(),
         )
-        if rate is not None:
-            await providers.limit_rate(database, account_id=account.account_id, rate=rate)
-        account = await providers.find_account(database, account_id=account.account_id)
     _print(account, moved)
     if account.inbound_id is not None:
         print(f"Its provider reports to {context.site.inbound_url(account.inbound_id)}", file=sys.stderr)
@@ -100,7 +97,7 @@ async def show(account_id: AccountId, /, *, secret: Switch = False) -> None:
         secret: Print its secrets too, among them the one that a webhook's receiver verifies signatures with.
     """
     async with open_transaction() as (context, database):
-        account = await providers.find_account(database, account_id=account_id)
+        account = await providers.get_account(database, account_id=account_id)
     settings = _settings(account, context.site)
     document: dict[str, Any] = {
         "account_id": account.account_id,
@@ -197,7 +194,7 @@ async def test(account_id: AccountId, to: str, /) -> int:
     """
     async with open_pool() as (context, pool):
         async with db.transaction(pool) as database:
-            account = await providers.find_account(database, account_id=account_id)
+            account = await providers.get_account(database, account_id=account_id)
             now = database.clock.now()
         try:
             recipient = to if account.channel_id == WEBHOOK else addresses.normalise(account.channel_id, to)

@@ -112,16 +112,13 @@ def kind_of(text: str) -> Kind | None:
     return text if text in _FORMS else None
 
 
-def check(kind: Kind, settings: Settings) -> None:
-    _FORMS[kind].read(settings)
-
-
 def make(kind: Kind, settings: Settings, context: Context) -> Channel:
     form = _FORMS[kind]
     return form.make(form.read(settings), context)
 
 
 def urls_of(kind: Kind, settings: Settings) -> list[str]:
+    """The addresses that it calls. Raises ValueError for settings that cannot be used."""
     form = _FORMS[kind]
     return form.urls(form.read(settings))
 

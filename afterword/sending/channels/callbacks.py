@@ -277,10 +277,8 @@ def _short(value: object, characters_max: int) -> str | None:
 def _time(value: object, now: datetime | None) -> datetime | None:
     """A time of RFC 3339, `now` at the latest; None for anything else."""
     try:
-        time = datetime.fromisoformat(str(value)) if value else None
+        time = datetime.fromisoformat(str(value or ""))
     except ValueError:
-        return None
-    if time is None:
         return None
     time = time if time.tzinfo else time.replace(tzinfo=UTC)
     return time if now is None else min(time, now)

@@ -237,9 +237,10 @@ def classify(phase: Phase, code: int, text: str, *, recipient: str = "") -> Outc
         enhanced, is_gone = judge("", f"{code} {text}")
         is_known = enhanced in SUPPRESSING and phase in {Phase.RCPT, Phase.DOT}  # words alone do not count here
         return Refused(reply, code, suppress=is_gone and is_known)
+    is_greylisting = code in _GREYLIST_CODES or enhanced_of(text) == "4.7.1" or bool(_GREYLIST_WORDS.search(text))
     if cause == "throttle":
         return Retry(cause, reply, code, domain=_throttling_domain(phase, code, text, recipient))
-    return Retry(cause, reply, code, GREYLIST_SECONDS if cause == "recipient" and _is_greylisting(code, text) else None)
+    return Retry(cause, reply, code, GREYLIST_SECONDS if cause == "recipient" and is_greylisting else None)
 
 
 def _cause(phase: Phase, code: int, text: str) -> Cause:
@@ -319,10 +320,6 @@ def kind_of(code: int) -> Literal["done", "later", "never", "odd"]:
             return "never"
         case _:
             return "odd"
-
-
-def _is_greylisting(code: int, text: str) -> bool:
-    return code in _GREYLIST_CODES or enhanced_of(text) == "4.7.1" or bool(_GREYLIST_WORDS.search(text))
 
 
 def _reference(text: str) -> str | None:
@@ -454,7 +451,7 @@ class Conversation:
                 # RFC 5321 4.5.2; no mail of ours begins with a dot, and all end with CRLF.
                 protocol.write(content.replace(b"\r\n.", b"\r\n.."))
                 async with asyncio.timeout(self._timeouts.body):
-                    await _drain(protocol)
+                    await protocol._drain_helper()  # noqa: SLF001  see the file's head; until the kernel has every byte
                     await asyncio.sleep(0)  # the loop turns once, and notices an end of file or a reset
                 if not answer.done():
                     protocol.write(b".\r\n")
@@ -517,11 +514,6 @@ def _protocol_of(client: aiosmtplib.SMTP) -> SMTPProtocol:
     if client.protocol is None:
         raise aiosmtplib.SMTPServerDisconnected("The server hung up before the message.")
     return client.protocol
-
-
-async def _drain(protocol: SMTPProtocol) -> None:
-    """Until the kernel has every byte: `dial` set the write buffer's limit to none."""
-    await protocol._drain_helper()  # noqa: SLF001  see the file's head
 
 
 def _refuse_leftovers(protocol: SMTPProtocol) -> None:

@@ -149,12 +149,9 @@ async def check_login(url: str, *, step_seconds: float = 15.0) -> str:
     try:
         conversation = await dial(relay, trust=await trust_of(relay), name=await name_of(relay), timeouts=timeouts)
     except NotOpenError as error:
-        raise CannotLoginError(f"{relay.place}: {_reason(error.outcome)}") from None
+        reason = error.outcome.reason if isinstance(error.outcome, Retry | Refused) else "no conversation"
+        raise CannotLoginError(f"{relay.place}: {reason}") from None
     login = f"logged in as {relay.username}" if relay.username else "no login asked"
     sentence = f"{relay.place} answers, {conversation.security}, {login}"
     await conversation.leave()
     return sentence
-
-
-def _reason(outcome: Outcome) -> str:
-    return outcome.reason if isinstance(outcome, Retry | Refused) else "no conversation"

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, LiteralString
+from typing import Any, Final, Literal, LiteralString, Unpack
 
 import msgspec
 
@@ -11,11 +11,13 @@ from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.scheduling.statuses import Item
 from afterword.errors import FieldError
-from afterword.kit.db import Database, Row
+from afterword.kit.db import Database
 from afterword.kit.db.columns import as_document, assigned, qualified, suffixed
 from afterword.kit.web import problems
 from afterword.kit.web.operations import Answer, Call, Routes
+from afterword.sending.pipelines.service import PipelinePath
 from afterword.sending.queue import store as queue_store
+from afterword.sending.queue.api import declared_of
 from afterword.sending.queue.records import (
     EVENT_COLUMNS,
     ITEM_COLUMNS,
@@ -27,13 +29,7 @@ from afterword.sending.queue.records import (
     QueueItemRequest,
 )
 from afterword.sending.queue.scheduler import Schedule, Scheduler, changed, checked_rows, editable, replaced
-from afterword.sending.queue.service import (
-    ReferenceTaken,
-    declared_for,
-    release_contacts,
-    require_open,
-    require_pending,
-)
+from afterword.sending.queue.service import ReferenceTaken, release_contacts, require_open, require_pending
 from afterword.sending.queue.store import INSERTED_ITEMS
 from afterword.tenants.organizations.retention import STAYS, Held, list_held_people
 
@@ -58,29 +54,23 @@ async def _insert_items(  # any tenant: the documents name it
 
 
 async def list_items_by_reference(
-    db: Database, *, organization_id: str, place: ReferencePlace, external_references: Sequence[str]
+    db: Database,
+    *,
+    organization_id: str,
+    place: ReferencePlace,
+    external_references: Sequence[str],
+    is_locked: bool = False,
+    waiting_only: bool = False,
 ) -> dict[str, QueueItemRecord]:
-    """The live items of a pipeline under these references: not cancelled, not deleted."""
-    return _by_reference(await db.fetch(_LIVE, organization_id, *place, external_references))
+    """The live items of a pipeline under these references: not cancelled, not deleted.
 
-
-async def list_items_by_reference_locked(
-    db: Database, *, organization_id: str, place: ReferencePlace, external_references: Sequence[str]
-) -> dict[str, QueueItemRecord]:
-    """As list_items_by_reference, locked in their order until the transaction ends."""
-    query = f"{_LIVE} order by external_reference for update"
-    return _by_reference(await db.fetch(query, organization_id, *place, external_references))
-
-
-async def _claim_items_by_reference(
-    db: Database, *, organization_id: str, place: ReferencePlace, external_references: Sequence[str]
-) -> dict[str, QueueItemRecord]:
-    """As list_items_by_reference_locked, those that wait.
-
-    Items that a worker holds are left alone, so that no batch and no worker ever wait for each other.
+    `is_locked`: in their order until the transaction ends. `waiting_only`: items that a worker holds are left alone, so
+    that no batch and no worker ever wait for each other.
     """
-    query = f"{_LIVE} and status = 1 order by external_reference for update"
-    return _by_reference(await db.fetch(query, organization_id, *place, external_references))
+    waiting: LiteralString = "and status = 1" if waiting_only else ""
+    lock: LiteralString = "order by external_reference for update" if is_locked else ""
+    rows = await db.fetch(f"{_LIVE} {waiting} {lock}", organization_id, *place, external_references)
+    return {row["external_reference"]: QueueItemRecord.of(row) for row in rows}
 
 
 async def _update_items(
@@ -126,10 +116,6 @@ async def _update_items(
     )
 
 
-def _by_reference(rows: Sequence[Row]) -> dict[str, QueueItemRecord]:
-    return {row["external_reference"]: QueueItemRecord.of(row) for row in rows}
-
-
 ROWS_MAX: Final = 10_000
 ROWS_A_STATEMENT: Final = 1_000
 ROWS_A_TURN: Final = 250  # then others get the event loop: some 5 ms
@@ -166,11 +152,10 @@ class _Batch:
         return {"organization_id": self.caller.organization_id, "place": place}
 
 
-async def scheduler_of(
-    db: Database, *, caller: Caller, questionnaire_id: str, pipeline_id: str, secret: bytes
-) -> Scheduler:
+async def scheduler_of(db: Database, *, caller: Caller, secret: bytes, **path: Unpack[PipelinePath]) -> Scheduler:
     """The rules of a pipeline that the caller may send through; raises NotFound, NotPublished, ApplicationInactive."""
-    found = await queue_store.list_intakes(db, wanted=[(caller.organization_id, questionnaire_id, pipeline_id)])
+    wanted = [(caller.organization_id, path["questionnaire_id"], path["pipeline_id"])]
+    found = await queue_store.list_intakes(db, wanted=wanted)
     return Scheduler(require_open(found[0] if found else None, caller=caller), secret)
 
 
@@ -178,13 +163,12 @@ async def schedule_requests(
     db: Database,
     *,
     caller: Caller,
-    questionnaire_id: str,
-    pipeline_id: str,
     rows: Sequence[QueueItemRequest | errors.Invalid],
     on_conflict: Policy,
     atomic: bool,
     secret: bytes,
     is_dry: bool = False,
+    **path: Unpack[PipelinePath],
 ) -> list[Outcome]:
     """Put the rows into the queue; what became of each, in their order.
 
@@ -192,9 +176,7 @@ async def schedule_requests(
     `on_conflict`. `is_dry` inserts nothing; changes of items are the caller's to roll back. Raises NotFound,
     NotPublished; with `atomic` Invalid when any row is refused.
     """
-    scheduler = await scheduler_of(
-        db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, secret=secret
-    )
+    scheduler = await scheduler_of(db, caller=caller, secret=secret, **path)
     batch = _Batch(db, caller, scheduler, rows, [None] * len(rows), is_dry=is_dry)
     if atomic and any(isinstance(row, errors.Invalid) for row in rows):
         await _check_all(batch)
@@ -353,11 +335,13 @@ def _after_earlier(batch: _Batch, row: QueueItemRequest, *, is_update: bool) -> 
 
 async def _find(batch: _Batch, *, is_locking: bool) -> dict[str, QueueItemRecord]:
     """The live items by the references that are taken; `is_locking`: those that wait are held until the end."""
-    key = batch.key
-    wanted = sorted({_reference_of(batch.rows[place]) for place in batch.taken})
-    held = await _claim_items_by_reference(batch.db, **key, external_references=wanted) if is_locking else {}
+    wanted, held = sorted({_reference_of(batch.rows[place]) for place in batch.taken}), dict[str, QueueItemRecord]()
+    if is_locking:
+        held = await list_items_by_reference(
+            batch.db, **batch.key, external_references=wanted, is_locked=True, waiting_only=True
+        )
     rest = [reference for reference in wanted if reference not in held]
-    others = await list_items_by_reference(batch.db, **key, external_references=rest) if rest else {}
+    others = await list_items_by_reference(batch.db, **batch.key, external_references=rest) if rest else {}
     if is_locking:  # what a worker gives back just now was in its hands when we asked
         others = {
             reference: msgspec.structs.replace(item, status=Item.CLAIMED) if item.status == Item.SCHEDULED else item
@@ -442,19 +426,15 @@ routes = Routes(tag="Queue")
     refusals=("application_inactive", "questionnaire_not_published"),
 )
 async def schedule_batch(call: Call[list[QueueItemRequest | errors.Invalid]], db: Database) -> Answer:
-    query: BatchQuery = call.query
-    if query.on_conflict == "update":
+    if call.query.on_conflict == "update":
         call.caller.require("Queue.Update")
-    declared = await declared_for(
-        db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"], is_strict=call.strict
-    )
+    declared = await declared_of(call, db)
     outcomes = await schedule_requests(
         db,
         caller=call.caller,
         **call.ids,
         rows=checked_rows(call.body, declared),
-        on_conflict=query.on_conflict,
-        atomic=query.atomic,
+        **call.query.named(),
         secret=call.site.secret,
     )
     rows = [_row(call, place, outcome) for place, outcome in enumerate(outcomes)]

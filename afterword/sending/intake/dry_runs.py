@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Final
+from typing import Final, Unpack
 
 import msgspec
 
@@ -26,7 +26,9 @@ from afterword.sending.intake import batches
 from afterword.sending.intake.batches import ROWS_A_TURN, ROWS_MAX, Policy, scheduler_of
 from afterword.sending.messages import composing
 from afterword.sending.messages.composing import SAMPLE_ID, SampleInstance
+from afterword.sending.pipelines.service import PipelinePath
 from afterword.sending.queue import deciding, lanes
+from afterword.sending.queue.api import declared_of
 from afterword.sending.queue.deciding import Forecast
 from afterword.sending.queue.lanes import LaneSettings
 from afterword.sending.queue.records import (
@@ -38,7 +40,7 @@ from afterword.sending.queue.records import (
     checks_of,
 )
 from afterword.sending.queue.scheduler import Schedule, Scheduler, changes_of, checked_rows
-from afterword.sending.queue.service import ReferenceTaken, declared_for
+from afterword.sending.queue.service import ReferenceTaken
 
 VALUE_SCOPE: Final = "Responder Value.Read"  # without it texts are filled with what the row itself says
 
@@ -65,17 +67,14 @@ async def simulate(
     db: Database,
     *,
     caller: Caller,
-    questionnaire_id: str,
-    pipeline_id: str,
     rows: Sequence[QueueItemRequest | errors.Invalid],
     on_conflict: Policy,
     site: Site,
+    **path: Unpack[PipelinePath],
 ) -> list[RowForecast]:
     """Forecast each row as if it were created now; raises NotFound, NotPublished."""
-    scheduler = await scheduler_of(
-        db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, secret=site.secret
-    )
-    settings, version = await lanes.get_published(db, lane=(caller.organization_id, pipeline_id))
+    scheduler = await scheduler_of(db, caller=caller, secret=site.secret, **path)
+    settings, version = await lanes.get_published(db, lane=(caller.organization_id, path["pipeline_id"]))
     taken = await _taken(db, caller, scheduler, rows)
     proposed = await _proposed_rows(scheduler, rows, taken, refuses=on_conflict == "error")
     wanted = [(one, one.due_time) for one in proposed if isinstance(one, ProposedItem)]
@@ -109,21 +108,18 @@ async def decide_rows(
     db: Database,
     *,
     caller: Caller,
-    questionnaire_id: str,
-    pipeline_id: str,
     rows: Mapping[int, tuple[QueueItemRequest, Schedule]],
     known: Collection[int],
     secret: bytes,
+    **path: Unpack[PipelinePath],
 ) -> dict[int, tuple[Decision, datetime]]:
     """The decision about each row of a part of a file, by its place, and when it would leave.
 
     `known`: places of rows whose address an earlier row of the file has. Where that row is in another part, and the
     rules count messages to an address, it is taken to leave first.
     """
-    scheduler = await scheduler_of(
-        db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, secret=secret
-    )
-    [settings] = await lanes.list_settings(db, lanes=[(caller.organization_id, pipeline_id)])
+    scheduler = await scheduler_of(db, caller=caller, secret=secret, **path)
+    [settings] = await lanes.list_settings(db, lanes=[(caller.organization_id, path["pipeline_id"])])
     new_ids = ids.ordered_many(scheduler.intake.now, len(rows))
     wanted = {
         place: _proposed(scheduler, row, schedule, item_id)
@@ -284,16 +280,13 @@ routes = Routes(tag="Queue")
     refusals=("application_inactive", "questionnaire_not_published"),
 )
 async def simulate_batch(call: Call[Rows], db: Database) -> Answer:
-    query: SimulationQuery = call.query
-    declared = await declared_for(
-        db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"], is_strict=call.strict
-    )
+    declared = await declared_of(call, db)
     foreseen = await simulate(
         db,
         caller=call.caller,
         **call.ids,
         rows=checked_rows(call.body, declared),
-        on_conflict=query.on_conflict,
+        **call.query.named(),
         site=call.site,
     )
     return Answer(Simulation(results=[_row(call, place, one) for place, one in enumerate(foreseen)]))

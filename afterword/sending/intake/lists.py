@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, Final, LiteralString, NamedTuple
+from typing import Any, Final, LiteralString, NamedTuple, Unpack, get_args
 
 import msgspec
 
@@ -26,6 +26,7 @@ from afterword.kit.db.columns import columns_of, qualified
 from afterword.sending.intake.imports import service as imports
 from afterword.sending.intake.imports.service import ImportRecord, ProblemKind
 from afterword.sending.pipelines import service as pipelines
+from afterword.sending.pipelines.service import PipelinePath
 from afterword.sending.pipelines.store import Pipeline
 
 
@@ -280,20 +281,18 @@ async def stage(
     db: Database,
     *,
     caller: Caller,
-    questionnaire_id: str,
-    pipeline_id: str,
     file_name: str | None,
     read: Read,
     mapping: Mapping[str, str],
     now: datetime,
+    **path: Unpack[PipelinePath],
 ) -> str:
     """Keep a file; its list_id. Raises NotFound."""
-    await pipelines.get(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id)
+    await pipelines.get(db, caller=caller, **path)
     list_id = ids.ordered(now)
     columns = {
         "list_id": list_id,
-        "questionnaire_id": questionnaire_id,
-        "pipeline_id": pipeline_id,
+        **path,
         "file_name": file_name,
         "created_time": now,
         "created_by": caller.actor_id or None,
@@ -466,10 +465,8 @@ def column_of(found: AddressList, problem: Problem) -> str | None:
 async def rows_of(db: Database, *, caller: Caller, found: AddressList, key: str) -> tuple[Problem, str, frozenset[int]]:
     """A kind of problem of the last check, its column and the numbers of its rows. Raises NotFound, Conflict."""
     _require_open(found)
-    if found.check_id is None:
-        raise errors.Conflict("The list has to be checked first.")
-    checked = await imports.get(db, caller=caller, import_id=found.check_id)
-    if not checked.has_ended:
+    checked = await imports.get(db, caller=caller, import_id=found.check_id) if found.check_id else None
+    if checked is None or not checked.has_ended:
         raise errors.Conflict("The list has to be checked first.")
     problems = await list_problems(db, organization_id=found.organization_id, import_id=checked.import_id)
     problem = next((one for one in problems if key_of(one) == key), None)
@@ -520,12 +517,15 @@ async def _import(
     *,
     caller: Caller,
     found: AddressList,
-    on_conflict: str,
+    on_conflict: Any,
     cut: Cut,
     secret: bytes,
     now: datetime,
     dry_run: bool = True,
 ) -> ImportRecord:
+    if on_conflict not in get_args(imports.Policy):
+        message = "Say what becomes of a message that is there already."
+        raise errors.Invalid.at("/on_conflict", "unknown_value", message)
     if on_conflict == "update":
         caller.require("Queue.Update")
     return await imports.create(
@@ -536,19 +536,8 @@ async def _import(
         cut=cut,
         file_name=found.file_name,
         dry_run=dry_run,
-        on_conflict=_policy(on_conflict),
+        on_conflict=on_conflict,
         strict=True,
         secret=secret,
         now=now,
     )
-
-
-def _policy(text: str) -> imports.Policy:
-    """Raises Invalid for any other text."""
-    match text:
-        case "error" | "update" | "skip":
-            return text
-        case _:
-            raise errors.Invalid.at(
-                "/on_conflict", "unknown_value", "Say what becomes of a message that is there already."
-            )

@@ -14,9 +14,10 @@ from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.sending.intake import batches
 from afterword.sending.pipelines import service as pipelines
 from afterword.sending.queue import service as queue, store as queue_store
+from afterword.sending.queue.api import declared_of
 from afterword.sending.queue.records import REFERENCE_PATTERN, QueueItem, QueueItemRecord, QueueItemRequest
 from afterword.sending.queue.scheduler import checked
-from afterword.sending.queue.service import NewItem, ReferenceTaken, declared_for, visible
+from afterword.sending.queue.service import NewItem, ReferenceTaken, visible
 
 NO_ITEM: Final = "No item of this pipeline that is not aborted has this external reference."
 TRIES_MAX: Final = 3  # an item that comes, and goes again before we hold it
@@ -69,7 +70,7 @@ async def put(
         request=msgspec.structs.replace(request, external_reference=reference.external_reference),
     )
     for _ in range(TRIES_MAX):
-        found = await batches.list_items_by_reference_locked(db, **reference.key)
+        found = await batches.list_items_by_reference(db, **reference.key, is_locked=True)
         for item in found.values():
             if not reference.reaches(item):
                 raise ReferenceTaken
@@ -88,7 +89,7 @@ async def put(
 async def cancel(db: Database, *, reference: Reference, expect: errors.Expect = errors.ANY) -> None:
     """Cancel the live item, which frees its reference; raises NotFound, Stale, InDispatch, ItemClosed."""
     await _require_pipeline(db, reference)
-    item = _require(await batches.list_items_by_reference_locked(db, **reference.key), reference)
+    item = _require(await batches.list_items_by_reference(db, **reference.key, is_locked=True), reference)
     expect(item.version)
     await queue.cancel(db, caller=reference.caller, item=item)
 
@@ -150,9 +151,7 @@ async def get_item_by_reference(call: Call[None], db: Database) -> queue_store.Q
     ),
 )
 async def put_item_by_reference(call: Call[QueueItemRequest], db: Database) -> Answer | queue_store.QueueItemRecord:
-    declared = await declared_for(
-        db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"], is_strict=call.strict
-    )
+    declared = await declared_of(call, db)
     item, is_new = await put(
         db,
         reference=_reference(call),

@@ -218,7 +218,7 @@ async def _steps(db: Database, *, responses: Many[Response]) -> list[_Step]:
     wanted = {(*one.response.key, one.rule.rule.pipeline_id, one.rule.channel_id) for one in found}
     sources = {
         (one.organization_id, one.instance_id, one.pipeline_id): one
-        for one in (await list_sources(db, wanted=sorted(wanted), ancestors_max=DEPTH_MAX) if wanted else ())
+        for one in (await list_sources(db, wanted=sorted(wanted)) if wanted else ())
     }
     return [_Step(one.response, one.rule, sources.get((*one.response.key, one.rule.rule.pipeline_id))) for one in found]
 
@@ -336,7 +336,7 @@ async def _list_made(  # any tenant: a batch of events serves many organizations
 
 
 async def list_sources(  # any tenant: a batch of events serves many organizations
-    db: Database, *, wanted: Many[tuple[str, str, str, int]], ancestors_max: int
+    db: Database, *, wanted: Many[tuple[str, str, str, int]]
 ) -> list[Source]:
     """Read responses (organization, instance, pipeline, channel) for an item in that pipeline.
 
@@ -368,5 +368,5 @@ async def list_sources(  # any tenant: a batch of events serves many organizatio
            from w join questionnaire_instance i
              on i.organization_id = w.organization_id and i.instance_id = w.instance_id and i.deleted_time is null""",
         *arrays(wanted, 4),
-        ancestors_max,
+        DEPTH_MAX,
     )

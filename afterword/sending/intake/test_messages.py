@@ -12,7 +12,7 @@ import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Final, Literal, LiteralString, assert_never, cast
+from typing import Annotated, Any, Final, Literal, LiteralString, Unpack, assert_never, cast
 
 from msgspec import Meta
 from starlette.requests import Request
@@ -21,6 +21,7 @@ from starlette.responses import Response
 from afterword import errors, ids
 from afterword.asking.instances import issuing, store as instances_store
 from afterword.asking.instances.issuing import Draw, IssueInput
+from afterword.asking.instances.store import Instance
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.core.messaging import segments
 from afterword.core.messaging.addresses import (
@@ -50,11 +51,12 @@ from afterword.sending.intake.batches import scheduler_of
 from afterword.sending.intake.dry_runs import VALUE_SCOPE
 from afterword.sending.messages import composing
 from afterword.sending.messages.composing import SAMPLE_CODE, SAMPLE_ID, SampleInstance, TooLong
+from afterword.sending.pipelines.service import PipelinePath
 from afterword.sending.providers import service as providers
 from afterword.sending.queue import lanes, service as queue
+from afterword.sending.queue.api import declared_of
 from afterword.sending.queue.records import QueueItemRequest
 from afterword.sending.queue.scheduler import changes_of, checked
-from afterword.sending.queue.service import declared_for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,12 +168,11 @@ async def _get_result(db: Database, *, organization_id: str, trial_id: str) -> T
 
 async def delete_waiting_test_message(db: Database, *, organization_id: str, trial_id: str) -> bool:
     """Take back what no worker has taken; whether it was still there."""
-    count = await db.execute(
+    return await db.touches(
         "delete from trial where organization_id = $1 and trial_id = $2 and state = 'waiting'",
         organization_id,
         trial_id,
     )
-    return count == 1
 
 
 MARK: Final = "[Test] "
@@ -190,31 +191,27 @@ async def ask(
     db: Database,
     *,
     caller: Caller,
-    questionnaire_id: str,
-    pipeline_id: str,
     request: QueueItemRequest,
     site: Site,
     now: datetime,
     draw: Draw,
+    **path: Unpack[PipelinePath],
 ) -> Asked:
     """Ask for a test message, and issue its test instance.
 
     Raises NotFound, NotPublished, Inactive, Closed, Invalid for the address, TooMany.
     """
-    scheduler = await scheduler_of(
-        db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, secret=site.secret
-    )
+    scheduler = await scheduler_of(db, caller=caller, secret=site.secret, **path)
     organization_id, channel_id = caller.organization_id, scheduler.intake.channel_id
     schedule = scheduler.schedule(request, item_id=SAMPLE_ID, created_time=now)
     await _require_turn(db, organization_id=organization_id, now=now)
     person = await _person_at(db, caller=caller, channel_id=channel_id, address_key=schedule.address_key, now=now)
-    settings, version = await lanes.get_published(db, lane=(organization_id, pipeline_id))
+    settings, version = await lanes.get_published(db, lane=(organization_id, path["pipeline_id"]))
     stored = changes_of(request.metadata).as_stored
     test = TestMessage(
         organization_id=organization_id,
         trial_id=ids.secret(),
-        questionnaire_id=questionnaire_id,
-        pipeline_id=pipeline_id,
+        **path,
         channel_id=channel_id,
         recipient=schedule.normal,
         locale=lanes.locale_of(settings, version, request.locale, person.locale),
@@ -228,7 +225,7 @@ async def ask(
         await issuing.issue(
             db,
             caller=replace(caller, test=True),
-            questionnaire_id=questionnaire_id,
+            questionnaire_id=path["questionnaire_id"],
             request=IssueInput(
                 instance_id=test.trial_id, locale=test.locale, metadata=Changes({**stored["questionnaire"]})
             ),
@@ -316,13 +313,12 @@ async def preview(
     db: Database,
     *,
     caller: Caller,
-    questionnaire_id: str,
-    pipeline_id: str,
     locale: str | None,
     reminder_number: int | None,
     item_id: str | None,
     site: Site,
     now: datetime,
+    **path: Unpack[PipelinePath],
 ) -> Message:
     """The message in a language: of an item and its person, else with sample values; its links lead nowhere.
 
@@ -330,13 +326,12 @@ async def preview(
 
     Raises NotFound, NotPublished, and Invalid for a reminder that the pipeline lacks or a message that cannot be sent.
     """
-    place = {"questionnaire_id": questionnaire_id, "pipeline_id": pipeline_id}
-    scheduler = await scheduler_of(db, caller=caller, **place, secret=site.secret)
+    scheduler = await scheduler_of(db, caller=caller, secret=site.secret, **path)
     item, person, metadata = None, _Person(), dict[str, dict[str, str]]()
     if item_id is not None:
         caller.require("Queue.Read")
         try:
-            found = await queue.get(db, caller=caller, item_id=item_id, **place)
+            found = await queue.get(db, caller=caller, item_id=item_id, **path)
         except errors.NotFound as absent:
             raise errors.Invalid.at("/item_id", "unknown_id", absent.detail) from absent
         item = queue.visible(found, caller)
@@ -344,13 +339,13 @@ async def preview(
             db, caller=caller, channel_id=scheduler.intake.channel_id, address_key=item.address_key, now=now
         )
         metadata = person.filled(item.metadata)
-    settings, version = await lanes.get_published(db, lane=(caller.organization_id, pipeline_id))
+    settings, version = await lanes.get_published(db, lane=(caller.organization_id, path["pipeline_id"]))
     if reminder_number is not None and reminder_number > len(settings.pipeline.reminders):
         raise errors.Invalid.at("/reminder_number", "out_of_range", "The pipeline has no such reminder.")
     sample = TestMessage(
         organization_id=caller.organization_id,
         trial_id=SAMPLE_ID,
-        **place,
+        **path,
         channel_id=scheduler.intake.channel_id,
         recipient=item.responder_channel_identifier if item else "",
         locale=lanes.locale_of(settings, version, locale or (item and item.locale), person.locale),
@@ -402,7 +397,7 @@ async def _composed(
     db: Database,
     *,
     test: TestMessage,
-    instance: composing.Instance | None = None,
+    instance: Instance | None = None,
     sender: str,
     site: Site,
     now: datetime,
@@ -547,12 +542,9 @@ account_routes = Routes(tag="Providers")
     ),
 )
 async def send_test_message(call: Call[QueueItemRequest], pool: Pool) -> Answer:
-    declared = await declared_for(
-        db.on_demand(pool), caller=call.caller, questionnaire_id=call.ids["questionnaire_id"], is_strict=call.strict
-    )
+    declared = await declared_of(call, db.on_demand(pool))
     request = checked(call.body, declared)
-    asked = {**call.ids, "request": request, "site": call.site, "now": call.now, "draw": random.random}
-    test, found = await send(pool, ask, caller=call.caller, **asked)
+    test, found = await send(pool, ask, **call.ids, request=request, draw=random.random, **call.acting)
     return _answer(call, call.body.responder_channel_identifier, test, found)
 
 
@@ -568,8 +560,7 @@ async def send_test_message(call: Call[QueueItemRequest], pool: Pool) -> Answer:
 )
 async def send_through_account(call: Call[AccountTestRequest], pool: Pool) -> Answer:
     identifier = call.body.responder_channel_identifier
-    asked = {**call.ids, "recipient": identifier, "site": call.site, "now": call.now}
-    test, found = await send(pool, ask_through_account, caller=call.caller, **asked)
+    test, found = await send(pool, ask_through_account, **call.ids, recipient=identifier, **call.acting)
     return _answer(call, identifier, test, found)
 
 
@@ -603,17 +594,7 @@ def _answer(call: Call[Any], identifier: str, test: TestMessage, found: TestResu
     refusals=("application_inactive", "questionnaire_not_published", "out_of_range"),
 )
 async def preview_message(call: Call[PreviewRequest], db: Database) -> Answer:
-    body = call.body
-    message = await preview(
-        db,
-        caller=call.caller,
-        **call.ids,
-        locale=body.locale,
-        reminder_number=body.reminder_number,
-        item_id=body.item_id,
-        site=call.site,
-        now=call.now,
-    )
+    message = await preview(db, **call.ids, **call.body.named(), **call.acting)
     length = segments.measure(message.text) if message.channel_id == CHANNEL_SMS else None
     return Answer(
         Preview(

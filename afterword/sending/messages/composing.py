@@ -5,11 +5,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import msgspec
 
 from afterword import ids
+from afterword.asking.instances.store import Instance
 from afterword.asking.questionnaires.store import Version
 from afterword.core.messaging.addresses import is_among
 from afterword.core.messaging.reply_text import ITEM_HEADER, item_proof
@@ -30,25 +31,6 @@ from afterword.sending.pipelines.store import Pipeline
 
 SAMPLE_ID: Final = "0" * ids.ID_CHARACTERS  # in links that lead nowhere
 SAMPLE_CODE: Final = "0" * ids.SHORT_CODE_CHARACTERS
-
-
-class Instance(Protocol):
-    """The members of a questionnaire instance that messages use; a test message has no stored one."""
-
-    @property
-    def instance_id(self) -> str: ...
-    @property
-    def short_code(self) -> str: ...
-    @property
-    def locale(self) -> str: ...
-    @property
-    def question_ids(self) -> Sequence[str]: ...
-    @property
-    def metadata(self) -> Mapping[str, str]: ...
-    @property
-    def valid_days(self) -> int: ...
-    @property
-    def sent_time(self) -> datetime | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +54,7 @@ class MessageContext:
     recipient: str
     pipeline: Pipeline
     version: Version
-    instance: Instance
+    instance: Instance | SampleInstance
     responder_metadata: Mapping[str, str]
     unsubscribe_id: str | None
     organization_name: str
@@ -236,16 +218,12 @@ def first_question(definition: Definition, question_ids: Sequence[str]) -> Quest
 
     None for an anonymous questionnaire: the address of the answer has the person's key, and proxies keep addresses.
     """
-    drawn = _drawn(definition, question_ids)
+    drawn = [question for question_id in question_ids if (question := definition.question(question_id)) is not None]
     if not drawn or definition.anonymous:
         return None
     page = definition.group_of(drawn[0].question_id)
     asked = (each for each in drawn if each.is_answered and each.show_if is None)
     return next((each for each in asked if definition.group_of(each.question_id) is page), None)
-
-
-def _drawn(definition: Definition, question_ids: Sequence[str]) -> list[Question]:
-    return [question for question_id in question_ids if (question := definition.question(question_id)) is not None]
 
 
 def _minutes_of(context: MessageContext) -> int:
@@ -300,11 +278,6 @@ def _invitation(context: MessageContext) -> Invitation:
     return invitation
 
 
-def forget() -> None:
-    _compiled.clear()
-    _minutes.clear()
-
-
 def _headers(locale: str, unsubscribe_url: str | None) -> dict[str, str]:
     """One-click unsubscription (RFC 2369, 8058)."""
     headers = {"Content-Language": locale}
@@ -327,10 +300,6 @@ class TooLong(ValueError):
 def compose_sms(context: MessageContext) -> Message:
     """The SMS of one item, in the instance's locale. Raises TooLong."""
     return context.message(sender_name=context.pipeline.sender_name, text=filled(*_filling(context)))
-
-
-def text_of(context: MessageContext) -> str:
-    return shown(*_filling(context))
 
 
 def _filling(context: MessageContext) -> tuple[Template, Mapping[str, str]]:
@@ -407,7 +376,7 @@ def authored_texts(context: MessageContext) -> tuple[str | None, str | None]:
     is_sms, pages, instance = context.pipeline.channel_id == SMS, context.pages, context.instance
     link = pages.short_url(instance.short_code) if is_sms else pages.collection_url(instance.instance_id)
     subject, body = authored_mail(context, link=link)
-    return subject, text_of(context) if is_sms else body
+    return subject, shown(*_filling(context)) if is_sms else body
 
 
 def compose(context: MessageContext) -> Message:

@@ -39,16 +39,14 @@ async def list_all_pipelines(call: Call[None], db: Database) -> Answer:
     description=f"{NEEDS} What is left out is copied from `template_pipeline_id`, else has its default.",
 )
 async def add_pipeline(call: Call[PipelineRequest], db: Database) -> Answer:
-    pipeline = await service.add_pipeline(
-        db, caller=call.caller, **call.ids, fields=call.body.given, now=call.now, networks=call.site.networks
-    )
+    pipeline = await service.add_pipeline(db, **call.ids, fields=call.body.given, **call.acting)
     location = f"/q/questionnaire/{pipeline.questionnaire_id}/pipeline/{pipeline.pipeline_id}"
     return _answer(call, pipeline, location=location)
 
 
 @routes.get(f"{PATH}/{{pipeline_id}}", answer=Pipeline, summary="Get Pipeline")
 async def get_pipeline(call: Call[None], db: Database) -> Answer:
-    return _answer(call, await service.get(db, **_key(call), caller=call.caller))
+    return _answer(call, await service.get(db, **call.ids, caller=call.caller))
 
 
 @routes.patch(
@@ -58,16 +56,8 @@ async def get_pipeline(call: Call[None], db: Database) -> Answer:
     description=f"`paused` acts at once: what is being sent ends, nothing more begins. {NEEDS}",
 )
 async def change_pipeline(call: Call[PipelineUpdate], db: Database) -> Answer:
-    pipeline = await service.change_pipeline(
-        db,
-        **_key(call),
-        caller=call.caller,
-        changes=call.body.given,
-        expect=call.expect,
-        now=call.now,
-        networks=call.site.networks,
-    )
-    return _answer(call, pipeline)
+    changes, expect = call.body.given, call.expect
+    return _answer(call, await service.change_pipeline(db, **call.ids, changes=changes, expect=expect, **call.acting))
 
 
 @routes.delete(
@@ -77,11 +67,7 @@ async def change_pipeline(call: Call[PipelineUpdate], db: Database) -> Answer:
     refusals=("in_use",),
 )
 async def delete_pipeline(call: Call[None], db: Database) -> None:
-    await service.delete_pipeline(db, **_key(call), caller=call.caller, expect=call.expect, now=call.now)
-
-
-def _key(call: Call[Any]) -> dict[str, Any]:
-    return {name: call.ids[name] for name in ("questionnaire_id", "pipeline_id")}
+    await service.delete_pipeline(db, **call.ids, caller=call.caller, expect=call.expect, now=call.now)
 
 
 def _answer(call: Call[Any], pipeline: store.Pipeline, *, location: str | None = None) -> Answer:

@@ -9,7 +9,6 @@ import msgspec
 from msgspec import Meta
 
 from afterword import errors
-from afterword.core.organizations.access import Caller
 from afterword.core.scheduling import decisions, windows
 from afterword.core.scheduling.decisions import Policy, hours_of
 from afterword.core.scheduling.windows import COUNTRY_CHARACTERS_MAX, COUNTRY_PATTERN, DATES_MAX, DaysOff, Hours
@@ -54,10 +53,6 @@ def _clock(label: Marked, hint: Marked = "") -> Editable:
     return Editable(label, hint, "clock", wire=Clock | None, shown=fields.ClockTime | None, write=fields.clock_of)
 
 
-def _dates(given: Sequence[str]) -> list[date]:
-    return sorted({date.fromisoformat(day) for day in given})
-
-
 class ContactPolicy(SettingsRecord, kw_only=True):
     """The contact policy over all pipelines: how often people are asked, and days without sending."""
 
@@ -91,7 +86,7 @@ class ContactPolicy(SettingsRecord, kw_only=True):
             "lines",
             wire=Annotated[list[Day], Meta(max_length=DATES_MAX)],
             shown=list[str],
-            write=_dates,
+            write=lambda days: sorted({date.fromisoformat(day) for day in days}),
         ),
     ] = msgspec.field(default_factory=list[date])
     updated_time: datetime
@@ -145,11 +140,6 @@ async def _list_windows(db: Database, *, organization_id: str) -> list[tuple[Hou
         organization_id,
     )
     return [(Hours(row["start"], row["end"]), row["title"]) for row in rows]
-
-
-def _fixed(caller: Caller, _policy: ContactPolicy) -> None:
-    caller.require_whole()
-    caller.require_real()
 
 
 async def _check(change: Change[ContactPolicy]) -> None:
@@ -214,7 +204,7 @@ POLICY = Noun(
     is_single=True,
     filled_later=("enabled_time",),
     check=_check,
-    fixed=_fixed,
+    fixed=lambda caller, _: caller.require_all(),
 )
 routes = routes_of(POLICY)
 

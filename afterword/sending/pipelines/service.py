@@ -3,14 +3,13 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypedDict, Unpack
 
 from msgspec import structs
 
 from afterword import errors, ids
 from afterword.asking.questionnaires import metadata as metadata_service
 from afterword.core.messaging import addresses
-from afterword.core.messaging.networks import Network
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import conditions, metadata
 from afterword.core.questionnaires.conditions import METADATA_ONLY, Scope
@@ -21,10 +20,12 @@ from afterword.core.scheduling import decisions, windows
 from afterword.core.scheduling.windows import Hours
 from afterword.core.text import locales, placeholders as messages
 from afterword.core.wire import times
+from afterword.core.wire.site import Site
 from afterword.errors import FieldError, Sentence
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import Database
+from afterword.kit.nouns.declaration import NO_SITE
 from afterword.kit.transport.http import check_url
 from afterword.sending.pipelines import policies, store
 from afterword.sending.pipelines.resources import PipelineUpdate
@@ -34,6 +35,13 @@ from afterword.tenants.organizations import senders
 PIPELINES_MAX: Final = 100  # of a questionnaire
 SMS_CHARACTERS_MAX: Final = 1_600  # ten parts of a long message
 NO_PIPELINE: Final = "The questionnaire has no pipeline with this pipeline_id, or there is no such questionnaire."
+
+
+class PipelinePath(TypedDict):
+    """The parameters of a path: a pipeline below its questionnaire."""
+
+    questionnaire_id: str
+    pipeline_id: str
 
 
 _WEEK: Final = (1, 2, 3, 4, 5, 6, 7)
@@ -51,9 +59,8 @@ async def create_pipeline(
     *,
     organization_id: str,
     now: datetime,
-    created_by: str | None = None,
     caller: Caller | None = None,
-    networks: Sequence[Network] = (),
+    site: Site = NO_SITE,
     **fields: Any,
 ) -> Pipeline:
     """Make a pipeline and, with the first on its channel, the organization's account there; raises Invalid.
@@ -64,7 +71,7 @@ async def create_pipeline(
     scope = conditions.scope_of(declared) if fields.get("conditions") else METADATA_ONLY
     sender = await senders.sender_errors(db, organization_id=organization_id, address=fields.get("sender_address"))
     wrong = [*sender, *_date_errors(fields.get("delay_from"), declared)]
-    _check(fields, scope, declared, await _quiet(db, organization_id, fields), networks=networks, also=wrong)
+    _check(fields, scope, declared, await _quiet(db, organization_id, fields), site=site, also=wrong)
     account_id = await store.insert_account(
         db, organization_id=organization_id, account_id=ids.ordered(now), channel_id=fields["channel_id"]
     )
@@ -77,13 +84,12 @@ async def create_pipeline(
             **fields,
             "pipeline_id": pipeline_id,
             "account_id": account_id,
-            "created_by": created_by,
+            "created_by": caller and caller.actor_id,
             "created_time": now,
         },
     )
-    pipeline = await _read(
-        db, organization_id=organization_id, questionnaire_id=fields["questionnaire_id"], pipeline_id=pipeline_id
-    )
+    key = {"questionnaire_id": fields["questionnaire_id"], "pipeline_id": pipeline_id}
+    pipeline = errors.found(await store.get_pipeline(db, organization_id=organization_id, **key), NO_PIPELINE)
     await _tell(db, pipeline, "created", now=now, caller=caller)
     return pipeline
 
@@ -95,7 +101,7 @@ async def add_pipeline(
     questionnaire_id: str,
     fields: Mapping[str, Any],
     now: datetime,
-    networks: Sequence[Network] = (),
+    site: Site = NO_SITE,
 ) -> Pipeline:
     """With all members that its channel needs and those of a template. Raises NotFound, Invalid."""
     key = {"organization_id": caller.organization_id, "questionnaire_id": questionnaire_id}
@@ -103,15 +109,19 @@ async def add_pipeline(
         raise errors.NotFound("There is no questionnaire with this questionnaire_id.")
     if await store.count_pipelines(db, **key) >= PIPELINES_MAX:
         raise errors.Invalid.at("", "too_many", Sentence("A questionnaire has at most {n}.", n=PIPELINES_MAX))
-    wanted = {**await _copied(db, caller, fields.get("template_pipeline_id")), **fields}
+    wanted, template_id = {**fields}, fields.get("template_pipeline_id")
+    if template_id is not None:
+        template = await store.get_template(db, **caller.part, pipeline_id=template_id)
+        if template is None:
+            raise errors.Invalid.at("/template_pipeline_id", "unknown_id", "There is no such pipeline.")
+        wanted = {**_editable(template), **fields}
     _require(wanted, _NEEDED.get(wanted["channel_id"], ()))
     return await create_pipeline(
         db,
         organization_id=caller.organization_id,
         now=now,
-        created_by=caller.actor_id,
         caller=caller,
-        networks=networks,
+        site=site,
         **{**wanted, "questionnaire_id": questionnaire_id},
     )
 
@@ -120,23 +130,22 @@ async def change_pipeline(
     db: Database,
     *,
     caller: Caller,
-    questionnaire_id: str,
-    pipeline_id: str,
     changes: Mapping[str, Any],
     expect: errors.Expect = errors.ANY,
     now: datetime,
-    networks: Sequence[Network] = (),
+    site: Site = NO_SITE,
+    **path: Unpack[PipelinePath],
 ) -> Pipeline:
     """Write the changes, if they are new; workers read them with their next claim."""
-    before = await get(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, is_locked=True)
+    before = await get(db, caller=caller, **path, is_locked=True)
     expect(before.version)
     current = _editable(before)
-    wanted = await _wanted(db, caller, before, changes, networks=networks)
+    wanted = await _wanted(db, caller, before, changes, site)
     if wanted == current:
         return before
-    key = {"organization_id": caller.organization_id, "pipeline_id": pipeline_id}
+    key = {"organization_id": caller.organization_id, "pipeline_id": before.pipeline_id}
     await store.update_pipeline(db, **key, updated_by=caller.actor_id, document=wanted)
-    after = await _read(db, **key, questionnaire_id=questionnaire_id)
+    after = await get(db, caller=caller, **path)
     if before.paused != after.paused:
         await _tell(db, after, "paused" if after.paused else "resumed", now=now, caller=caller)
     if {**wanted, "paused": before.paused} != current:
@@ -148,20 +157,19 @@ async def as_changed(
     db: Database,
     *,
     caller: Caller,
-    questionnaire_id: str,
-    pipeline_id: str,
     changes: Mapping[str, Any],
     expect: errors.Expect = errors.ANY,
-    networks: Sequence[Network] = (),
+    site: Site = NO_SITE,
+    **path: Unpack[PipelinePath],
 ) -> Pipeline:
     """The pipeline as `change_pipeline` would store it; nothing is written. Raises NotFound, Stale, Invalid."""
-    before = await get(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id)
+    before = await get(db, caller=caller, **path)
     expect(before.version)
-    return structs.replace(before, **await _wanted(db, caller, before, changes, networks=networks))
+    return structs.replace(before, **await _wanted(db, caller, before, changes, site))
 
 
 async def _wanted(
-    db: Database, caller: Caller, before: Pipeline, changes: Mapping[str, Any], *, networks: Sequence[Network]
+    db: Database, caller: Caller, before: Pipeline, changes: Mapping[str, Any], site: Site
 ) -> dict[str, Any]:
     current = _editable(before)
     wanted = {**current, **changes}
@@ -179,23 +187,17 @@ async def _wanted(
     wrong = [*await senders.sender_errors(db, organization_id=caller.organization_id, address=address)]
     if wanted["delay_from"] != before.delay_from:  # a date that stays may be undeclared by now
         wrong += _date_errors(wanted["delay_from"], declared)
-    _check(whole, scope, declared, quiet, networks=networks, also=wrong, kept=_texts_of(current))
+    _check(whole, scope, declared, quiet, site=site, also=wrong, kept=_texts_of(current))
     return wanted
 
 
 async def delete_pipeline(
-    db: Database,
-    *,
-    caller: Caller,
-    questionnaire_id: str,
-    pipeline_id: str,
-    expect: errors.Expect = errors.ANY,
-    now: datetime,
+    db: Database, *, caller: Caller, expect: errors.Expect = errors.ANY, now: datetime, **path: Unpack[PipelinePath]
 ) -> None:
     """Hide a pipeline whose items have all ended; they stay. Raises NotFound, Stale, InUse."""
-    before = await get(db, caller=caller, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id, is_locked=True)
+    before = await get(db, caller=caller, **path, is_locked=True)
     expect(before.version)
-    key = {"organization_id": caller.organization_id, "pipeline_id": pipeline_id}
+    key = {"organization_id": caller.organization_id, "pipeline_id": before.pipeline_id}
     if await store.count_open_items(db, **key, limit=1):
         raise InUse("Items of this pipeline are Pending or Processing; cancel them or let them go out first.")
     await store.delete_pipeline(db, **key, deleted_by=caller.actor_id)
@@ -203,14 +205,8 @@ async def delete_pipeline(
     await _tell(db, deleted, "deleted", now=now, caller=caller)
 
 
-async def get(
-    db: Database, *, caller: Caller, questionnaire_id: str, pipeline_id: str, is_locked: bool = False
-) -> Pipeline:
-    get_pipeline = store.get_pipeline_locked if is_locked else store.get_pipeline
-    found = await get_pipeline(db, **caller.part, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id)
-    if found is None:
-        raise errors.NotFound(NO_PIPELINE)
-    return found
+async def get(db: Database, *, caller: Caller, is_locked: bool = False, **path: Unpack[PipelinePath]) -> Pipeline:
+    return errors.found(await store.get_pipeline(db, **caller.part, **path, is_locked=is_locked), NO_PIPELINE)
 
 
 async def list_refused_senders(db: Database) -> list[Sender]:
@@ -238,26 +234,8 @@ def _require(wanted: Mapping[str, Any], names: Sequence[str]) -> None:
         raise errors.Invalid.of(*wrong)
 
 
-async def _copied(db: Database, caller: Caller, template_pipeline_id: str | None) -> dict[str, Any]:
-    if template_pipeline_id is None:
-        return {}
-    template = await store.get_template(db, **caller.part, pipeline_id=template_pipeline_id)
-    if template is None:
-        raise errors.Invalid.at("/template_pipeline_id", "unknown_id", "There is no such pipeline.")
-    return _editable(template)
-
-
 def _editable(pipeline: Pipeline) -> dict[str, Any]:
     return {name: getattr(pipeline, name) for name in _EDITABLE}
-
-
-async def _read(db: Database, *, organization_id: str, questionnaire_id: str, pipeline_id: str) -> Pipeline:
-    found = await store.get_pipeline(
-        db, organization_id=organization_id, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id
-    )
-    if found is None:
-        raise AssertionError("the pipeline that was just written")
-    return found
 
 
 async def _tell(db: Database, pipeline: Pipeline, kind: str, *, now: datetime, caller: Caller | None) -> None:
@@ -287,14 +265,14 @@ def _check(
     declared: Declared,
     quiet: Hours | None,
     *,
-    networks: Sequence[Network],
+    site: Site,
     also: Sequence[FieldError],
     kept: Collection[str | None] = frozenset(),
 ) -> None:
     """Raise Invalid with all errors. Texts that are `kept` are not checked against the names declared now."""
     wrong = [*_text_errors(fields, declared, kept), *_address_errors(fields), *also, *_time_errors(fields)]
     target_url = fields.get("target_url")
-    if target_url is not None and target_url not in kept and (sentence := check_url(target_url, networks)):
+    if target_url is not None and target_url not in kept and (sentence := check_url(target_url, site.networks)):
         wrong.append(FieldError("invalid_address", sentence, pointer="/target_url"))
     zone = fields.get("time_zone")
     if zone is not None:

@@ -188,16 +188,24 @@ PIPELINE_COLUMNS_P: Final = qualified(PIPELINE_COLUMNS, "p")
 _FROM: Final[LiteralString] = """from pipeline p
            join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id"""
 _SELECTED: Final[LiteralString] = f"select {PIPELINE_COLUMNS_P}, q.owner_application_id as application_id {_FROM}"
-_BY_ID: Final[LiteralString] = f"""{_SELECTED}
-           where p.organization_id = $1 and p.questionnaire_id = $2 and p.pipeline_id = $3
-             and p.deleted_time is null and (cardinality($4::text[]) = 0 or q.owner_application_id = any($4))"""
 
 
 async def get_pipeline(
-    db: Database, *, organization_id: str, questionnaire_id: str, pipeline_id: str, application_ids: Sequence[str] = ()
+    db: Database,
+    *,
+    organization_id: str,
+    questionnaire_id: str,
+    pipeline_id: str,
+    application_ids: Sequence[str] = (),
+    is_locked: bool = False,
 ) -> Pipeline | None:
+    """`is_locked`: until the transaction ends, against every change and every new item."""
+    lock: LiteralString = "for update of p" if is_locked else ""
     return await db.records(Pipeline).fetch_row(
-        _BY_ID, organization_id, questionnaire_id, pipeline_id, list(application_ids)
+        f"""{_SELECTED}
+           where p.organization_id = $1 and p.questionnaire_id = $2 and p.pipeline_id = $3
+             and p.deleted_time is null and (cardinality($4::text[]) = 0 or q.owner_application_id = any($4)) {lock}""",
+        *(organization_id, questionnaire_id, pipeline_id, list(application_ids)),
     )
 
 
@@ -229,16 +237,6 @@ async def list_pipelines(
         page=page,
     )
     return rows.map(lambda row: Pipeline(**{name: row[name] for name in Pipeline.__struct_fields__}))
-
-
-async def get_pipeline_locked(
-    db: Database, *, organization_id: str, questionnaire_id: str, pipeline_id: str, application_ids: Sequence[str] = ()
-) -> Pipeline | None:
-    """As get_pipeline, locked until the transaction ends against every change and every new item."""
-    query = f"{_BY_ID} for update of p"
-    return await db.records(Pipeline).fetch_row(
-        query, organization_id, questionnaire_id, pipeline_id, list(application_ids)
-    )
 
 
 async def get_template(
@@ -278,14 +276,13 @@ async def claim_questionnaire(
     db: Database, *, organization_id: str, questionnaire_id: str, application_ids: Sequence[str] = ()
 ) -> bool:
     """Hold the questionnaire until the transaction ends, so that its pipelines are counted by one at a time."""
-    found = await db.fetch_value(
-        """select true from questionnaire
+    return await db.touches(
+        """select from questionnaire
            where organization_id = $1 and questionnaire_id = $2
              and (cardinality($3::text[]) = 0 or owner_application_id = any($3))
            for no key update""",
         *(organization_id, questionnaire_id, list(application_ids)),
     )
-    return found is not None
 
 
 async def count_pipelines(db: Database, *, organization_id: str, questionnaire_id: str) -> int:

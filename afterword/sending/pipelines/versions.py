@@ -51,7 +51,10 @@ CHANGED: Final[Mapping[str, Marked]] = {
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A change and the states around it; None of a change that is too old. `lost`: members of `after` not known."""
+    """A change and the states around it; None of a change that is too old.
+
+    Of `unknown` members a value before or after is lost. `lost`: members of `after` that are not known.
+    """
 
     entry: Entry
     before: Pipeline | None = None
@@ -133,30 +136,9 @@ def differences_of(
     words: Texts, version: Version, *, time_zone: str, subjects: Subjects | None = None
 ) -> list[Difference]:
     """The differences of a version; none of the first one, and of one that is too old."""
-    if version.before is None or version.after is None:
+    before, after, changed = version.before, version.after, version.changed
+    if before is None or after is None:
         return []
-    return differences_between(
-        words,
-        version.before,
-        version.after,
-        changed=version.changed,
-        unknown=version.unknown,
-        time_zone=time_zone,
-        subjects=subjects,
-    )
-
-
-def differences_between(
-    words: Texts,
-    before: Pipeline,
-    after: Pipeline,
-    *,
-    changed: AbstractSet[str],
-    unknown: AbstractSet[str],
-    time_zone: str,
-    subjects: Subjects | None = None,
-) -> list[Difference]:
-    """The differences of two states in `changed` members; of `unknown` ones a value is lost."""
     found: list[Difference] = []
     if "title" in changed:
         found.append(
@@ -177,7 +159,7 @@ def differences_between(
     for part in dict.fromkeys([*told[1], *told[0]]):
         old, new = (each.get(part, "") for each in told)
         members = TEXTS.get(part, ())
-        if old != new and not unknown & set(members):
+        if old != new and not version.unknown & set(members):
             found.append(Difference(part, new, old))
         elif set(members) & changed:
             found.append(Difference(part, words(CHANGED[part])))

@@ -250,7 +250,8 @@ async def check_provider_dns(call: Call[None], db: Database) -> Answer:
         db, caller=call.caller, account_id=account_id, selector=call.query.selector, site=call.site
     )
     shown = [
-        SenderDomain(domain=each.domain, findings=[DomainFinding.of(one) for one in each.findings]) for each in checks
+        SenderDomain(domain=domain, findings=[DomainFinding.of(one) for one in found])
+        for domain, found in checks.items()
     ]
     return Answer(ProviderDns(account_id=account_id, domains=shown))
 

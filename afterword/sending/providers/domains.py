@@ -19,20 +19,14 @@ from afterword.sending.channels import accounts as kinds
 from afterword.sending.providers import service
 
 
-@dataclass(frozen=True, slots=True)
-class WayOut:
-    """A domain that mails come from, and the account that they leave through; None: by the installation's server."""
-
-    domain: str
-    organization_id: str | None
-    account_id: str | None
-
-
-async def _list_ways(
+async def _list_ways(  # any tenant: the doctor looks at all
     db: Database, *, mail_from: str, limit: int
-) -> list[WayOut]:  # any tenant: the doctor looks at all
-    """Of pipelines by mail that go on; one row for a domain that many send from through the same server."""
-    return await db.records(WayOut).fetch(
+) -> list[tuple[str, str | None, str | None]]:
+    """Domains that mails come from, each with the account that they leave through; None: by the installation's server.
+
+    Of pipelines by mail that go on; one row for a domain that many send from through the same server.
+    """
+    return await db.fetch_tuples(
         """select distinct lower(split_part(coalesce(p.sender_address, $1), '@', 2)) as domain,
              case when a.settings is not null then a.organization_id end as organization_id,
              case when a.settings is not null then a.account_id end as account_id
@@ -67,15 +61,9 @@ DOMAINS_MAX: Final = 5
 SECONDS_MAX: Final = 7.0  # for all questions of a check
 
 
-@dataclass(frozen=True, slots=True)
-class DomainCheck:
-    domain: str
-    findings: Sequence[Finding]
-
-
 async def check(
     db: Database, *, caller: Caller, account_id: str, selector: str | None, site: Site
-) -> list[DomainCheck]:
+) -> dict[str, list[Finding]]:
     """The findings about each domain of an e-mail account; none of other accounts. `selector`: of the DKIM key.
 
     Raises NotFound, Forbidden, Invalid.
@@ -84,13 +72,13 @@ async def check(
         raise errors.Invalid.in_query("selector", "invalid_format", "A selector has letters, digits, dots, - and _.")
     account = await service.get(db, caller=caller, account_id=account_id)
     if account.channel_id != EMAIL:
-        return []
+        return {}
     host = service.visible_settings(account, site=site)[0].get("host")
     domains = await _list_account_domains(db, organization_id=caller.organization_id, account_id=account_id)
     resolver = _resolver(site.name_servers)
     selectors = (selector,) if selector else records.service_of(host or "")[1]
     checks = (_check(resolver, domain, host=host, selectors=selectors) for domain in domains)
-    return list(await asyncio.gather(*checks))
+    return dict(zip(domains, await asyncio.gather(*checks), strict=True))
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -103,19 +91,17 @@ class SenderRoute:
 
 async def list_ways(db: Database, *, site: Site, mail_from: str, host: str | None, limit: int) -> list[SenderRoute]:
     """The ways of all organizations' pipelines. `mail_from`, `host`: those of the installation, None: it has none."""
-    rows = await _list_ways(db, mail_from=mail_from, limit=limit)
-    hosts = [await _host_of(db, row, site=site) if row.account_id else host for row in rows]
-    return [SenderRoute(row.domain, server) for row, server in zip(rows, hosts, strict=True) if server]
+    ways: list[SenderRoute] = []
+    for domain, organization_id, account_id in await _list_ways(db, mail_from=mail_from, limit=limit):
+        server = await _host_of(db, organization_id, account_id, site=site) if organization_id and account_id else host
+        ways += [SenderRoute(domain, server)] if server else []
+    return ways
 
 
-async def _host_of(db: Database, way: WayOut, *, site: Site) -> str | None:
+async def _host_of(db: Database, organization_id: str, account_id: str, *, site: Site) -> str | None:
     """The mail server of an account of its own; None where its settings cannot be read."""
-    if way.organization_id is None or way.account_id is None:
-        return None
     try:
-        opened = await service.open_account(
-            db, organization_id=way.organization_id, account_id=way.account_id, site=site
-        )
+        opened = await service.open_account(db, organization_id=organization_id, account_id=account_id, site=site)
         kind = kinds.kind_of(opened.kind) if opened else None
         return kinds.host_of(kind, opened.settings) if opened and kind else None
     except (sealing.Unreadable, ValueError):
@@ -126,17 +112,16 @@ async def check_domain(
     domain: str, *, host: str | None, name_servers: tuple[tuple[str, int], ...]
 ) -> Sequence[Finding]:
     """The findings about one domain that mails come from, as sent by the mail server `host`."""
-    checked = await _check(_resolver(name_servers), domain, host=host, selectors=records.service_of(host or "")[1])
-    return checked.findings
+    return await _check(_resolver(name_servers), domain, host=host, selectors=records.service_of(host or "")[1])
 
 
-async def _check(resolver: Resolver, domain: str, *, host: str | None, selectors: Sequence[str]) -> DomainCheck:
+async def _check(resolver: Resolver, domain: str, *, host: str | None, selectors: Sequence[str]) -> list[Finding]:
     asked = await asyncio.gather(
         _within(_spf(resolver, domain, host), Finding("spf", "not_asked", domain)),
         _within(_dkim(resolver, domain, selectors), Finding("dkim", "not_asked", f"_domainkey.{domain}")),
         _within(_dmarc(resolver, domain), Finding("dmarc", "not_asked", f"_dmarc.{domain}")),
     )
-    return DomainCheck(domain, [finding for found in asked for finding in found])
+    return [finding for found in asked for finding in found]
 
 
 async def _spf(resolver: Resolver, domain: str, host: str | None) -> list[Finding]:

@@ -10,6 +10,7 @@ from afterword.core.scheduling.lanes import AccountKey
 from afterword.kit.db import Database
 from afterword.kit.web import fields
 from afterword.sending.providers import rates
+from afterword.sending.providers.rates import ACCEPTED
 
 REASON_CHARACTERS_MAX: Final = 500
 
@@ -69,24 +70,17 @@ async def _get_figures(db: Database, *, organization_id: str, account_id: str, s
 
 async def claim_probe(db: Database, *, account: AccountKey, open_until: datetime) -> bool:
     """True for the one worker that may probe an account whose breaker may close again."""
-    count = await db.execute(
+    return await db.touches(
         """update channel_account set open_until = now() + make_interval(secs => $4::float8)
            where organization_id = $1 and account_id = $2 and open_until = $3 and open_until <= now()""",
         *account,
         open_until,
         retries.BREAKER_SECONDS,
     )
-    return count == 1
 
 
 async def _update_failures(
-    db: Database,
-    *,
-    organization_id: str,
-    account_id: str,
-    failures_min: int,
-    since: datetime,
-    is_probe: bool,
+    db: Database, *, organization_id: str, account_id: str, failures_min: int, since: datetime, is_probe: bool
 ) -> int | None:
     """Add a failure in a row, to so many at least, and return their number; None while the account rests already.
 
@@ -135,7 +129,7 @@ async def update_to_paused(
     `since`: the claim of the item that met the fault. If a person has resumed the account after that, a late answer
     does not pause it again.
     """
-    count = await db.execute(
+    return await db.touches(
         """update channel_account
            set paused_time = coalesce(paused_time, now()), paused_reason = $3, is_paused_by_operator = $5,
              updated_time = now()
@@ -147,7 +141,6 @@ async def update_to_paused(
         since,
         by_operator,
     )
-    return count == 1
 
 
 async def list_paused_accounts(db: Database, *, limit: int) -> list[PausedAccount]:  # any tenant: for operators
@@ -162,7 +155,7 @@ async def list_paused_accounts(db: Database, *, limit: int) -> list[PausedAccoun
 
 async def update_to_resumed(db: Database, *, account: AccountKey) -> bool:
     """End the account's pause and rest; True if there was one."""
-    count = await db.execute(
+    return await db.touches(
         """update channel_account
            set paused_time = null, paused_reason = null, is_paused_by_operator = false, failures = 0, open_until = null,
              resumed_time = now(), updated_time = now()
@@ -170,7 +163,6 @@ async def update_to_resumed(db: Database, *, account: AccountKey) -> bool:
              and (paused_time is not null or open_until is not null)""",
         *account,
     )
-    return count == 1
 
 
 async def update_rate(db: Database, *, organization_id: str, account_id: str, sample: int) -> None:
@@ -180,13 +172,8 @@ async def update_rate(db: Database, *, organization_id: str, account_id: str, sa
     send in them. It is read from the newest `sample` events, which is exact over all workers.
     """
     await db.execute(
-        """with accepted as (
-             select greatest($4::float8, count(*) / greatest(1, least(10,
-               extract(epoch from clock_timestamp() - min(e.created_time))))) as rate
-             from (select organization_id, type, created_time, data from event order by xid desc, seq desc limit $5) e
-             join pipeline p on p.organization_id = e.organization_id and p.pipeline_id = e.data ->> 'pipeline_id'
-             where e.organization_id = $1 and p.account_id = $2 and e.type = 'queue_item.sent'
-               and e.created_time > now() - interval '10 seconds'
+        f"""with accepted as (
+             {ACCEPTED}
                and (select rate_ceiling from channel_account where organization_id = $1 and account_id = $2) is null)
            update channel_account a
            set rate_ceiling = coalesce(a.rate_ceiling, accepted.rate),
@@ -259,20 +246,14 @@ async def record_failure(
     `is_probe`: the item tried a resting account. `is_failing`: half of the last conversations failed, which opens the
     breaker like five failures in a row and counts as that many, so that the rests after it double alike.
     """
-    organization_id, account_id = account
-    failures = await _update_failures(
-        db,
-        organization_id=organization_id,
-        account_id=account_id,
-        failures_min=retries.BREAKER_FAILURES if is_failing else 0,
-        since=since,
-        is_probe=is_probe,
-    )
+    failures_min = retries.BREAKER_FAILURES if is_failing else 0
+    key = {"organization_id": account[0], "account_id": account[1]}
+    failures = await _update_failures(db, **key, failures_min=failures_min, since=since, is_probe=is_probe)
     if failures is None:
         return 0.0
     seconds = retries.breaker_seconds(failures)
     if seconds:
-        await _update_breaker(db, organization_id=organization_id, account_id=account_id, seconds=seconds)
+        await _update_breaker(db, **key, seconds=seconds)
     return seconds
 
 

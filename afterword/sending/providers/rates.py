@@ -5,7 +5,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, LiteralString
 
 from afterword.core.scheduling.lanes import AccountKey
 from afterword.kit.db import Database
@@ -13,15 +13,13 @@ from afterword.kit.db.columns import arrays
 
 DOMAIN_CHARACTERS_MAX: Final = 255
 DomainKey = tuple[str, str, str]  # organization_id, account_id, domain
-
-
-@dataclass(frozen=True, slots=True)
-class RateState:
-    """An account's buckets: if this domain has one, their number, the number of others that throttled lately."""
-
-    is_known: bool
-    total: int
-    recent: int
+# The messages a second that account $2 of organization $1 accepted lately, $4 at least, by the newest $5 events.
+ACCEPTED: Final[LiteralString] = """select greatest($4::float8, count(*) / greatest(1, least(10,
+    extract(epoch from clock_timestamp() - min(e.created_time))))) as rate
+  from (select organization_id, type, created_time, data from event order by xid desc, seq desc limit $5) e
+  join pipeline p on p.organization_id = e.organization_id and p.pipeline_id = e.data ->> 'pipeline_id'
+  where e.organization_id = $1 and p.account_id = $2 and e.type = 'queue_item.sent'
+    and e.created_time > now() - interval '10 seconds'"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +30,9 @@ class Grant:
     rate: float
 
 
-async def count_domains(
-    db: Database, *, organization_id: str, account_id: str, domain: str, seconds: float
-) -> RateState:
-    return await db.records(RateState).fetch_one(
+async def count_domains(db: Database, *, organization_id: str, account_id: str, domain: str) -> tuple[bool, int, int]:
+    """Whether this domain has a bucket, the number of all, and that of others that throttled lately."""
+    found = await db.fetch_one(
         """select coalesce(bool_or(domain = $3), false) as is_known, count(*) as total,
              count(*) filter (
                where domain <> $3 and throttled_time > now() - make_interval(secs => $4::float8)) as recent
@@ -43,26 +40,19 @@ async def count_domains(
         organization_id,
         account_id,
         domain,
-        seconds,
+        AT_ONCE_SECONDS,
     )
+    return found["is_known"], found["total"], found["recent"]
 
 
-async def insert_rate(
-    db: Database, *, organization_id: str, account_id: str, domain: str, ceiling_min: float, sample: int
-) -> None:
+async def insert_rate(db: Database, *, organization_id: str, account_id: str, domain: str, sample: int) -> None:
     """Insert a domain's rate after its first throttle: half of the rate at which it took mail in the last 10 s.
 
     That rate is its ceiling; it is read from the newest `sample` events. The account notes that it has such domains.
     """
     await db.execute(
-        """with accepted as (
-             select greatest($4::float8, count(*) / greatest(1, least(10,
-               extract(epoch from clock_timestamp() - min(e.created_time))))) as rate
-             from (select organization_id, type, created_time, data from event order by xid desc, seq desc limit $5) e
-             join pipeline p on p.organization_id = e.organization_id and p.pipeline_id = e.data ->> 'pipeline_id'
-             where e.organization_id = $1 and p.account_id = $2 and e.type = 'queue_item.sent'
-               and lower(split_part(e.data ->> 'responder_channel_identifier', '@', 2)) = $3
-               and e.created_time > now() - interval '10 seconds'),
+        f"""with accepted as (
+             {ACCEPTED} and lower(split_part(e.data ->> 'responder_channel_identifier', '@', 2)) = $3),
            made as (
              insert into domain_rate (organization_id, account_id, domain, rate, rate_ceiling)
              select $1, $2, $3, accepted.rate * 0.5, accepted.rate from accepted
@@ -72,15 +62,13 @@ async def insert_rate(
         organization_id,
         account_id,
         domain,
-        ceiling_min,
+        CEILING_MIN,
         sample,
     )
 
 
-async def update_rate(
-    db: Database, *, organization_id: str, account_id: str, domain: str, pause_seconds: float, floor: float
-) -> None:
-    """Halve the recovered rate after another throttle, at most once in `pause_seconds`, and empty the bucket."""
+async def update_rate(db: Database, *, organization_id: str, account_id: str, domain: str) -> None:
+    """Halve the recovered rate after another throttle, at most once in PAUSE_SECONDS, and empty the bucket."""
     await db.execute(
         """update domain_rate
            set rate = least(rate_ceiling, greatest($5, 0.5 * (rate
@@ -91,8 +79,8 @@ async def update_rate(
         organization_id,
         account_id,
         domain,
-        pause_seconds,
-        floor,
+        PAUSE_SECONDS,
+        FLOOR,
     )
 
 
@@ -165,18 +153,14 @@ QUIET_SECONDS: Final = 600.0  # without a throttle, before a recovered bucket go
 async def slow_down(db: Database, *, account: AccountKey, domain: str) -> bool:
     """Halve the domain's rate; False if the account's must be: several domains at once, or too many in all."""
     organization_id, account_id = account
-    key = {
-        "organization_id": organization_id,
-        "account_id": account_id,
-        "domain": domain[:DOMAIN_CHARACTERS_MAX],
-    }
-    state = await count_domains(db, **key, seconds=AT_ONCE_SECONDS)
-    if state.recent >= AT_ONCE_MAX - 1 or (state.total >= DOMAINS_MAX and not state.is_known):
+    key = {"organization_id": organization_id, "account_id": account_id, "domain": domain[:DOMAIN_CHARACTERS_MAX]}
+    is_known, total, recent = await count_domains(db, **key)
+    if recent >= AT_ONCE_MAX - 1 or (total >= DOMAINS_MAX and not is_known):
         return False
-    if state.is_known:
-        await update_rate(db, **key, pause_seconds=PAUSE_SECONDS, floor=FLOOR)
+    if is_known:
+        await update_rate(db, **key)
     else:
-        await insert_rate(db, **key, ceiling_min=CEILING_MIN, sample=SAMPLE_EVENTS)
+        await insert_rate(db, **key, sample=SAMPLE_EVENTS)
     return True
 
 

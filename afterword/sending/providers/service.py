@@ -95,9 +95,10 @@ async def list_own_accounts(db: Database, *, organization_id: str, page: Page) -
     return await db.records(Account).fetch_list(f"{_SELECT} where a.organization_id = $1", organization_id, page=page)
 
 
-async def get_account(db: Database, *, account_id: str) -> Account | None:  # any tenant: for operators
-    """The account of this id, locked until the transaction ends."""
-    return await db.records(Account).fetch_row(f"{_SELECT} where a.account_id = $1 for update of a", account_id)
+async def get_account(db: Database, *, account_id: str) -> Account:  # any tenant: for operators
+    """The account of this id, locked until the transaction ends. Raises NotFound."""
+    found = await db.records(Account).fetch_row(f"{_SELECT} where a.account_id = $1 for update of a", account_id)
+    return errors.found(found, "There is no account of this id. See: afterword account list")
 
 
 async def _get_own_account(db: Database, *, organization_id: str, account_id: str) -> Account | None:
@@ -271,14 +272,13 @@ async def _update_default(db: Database, *, organization_id: str, account_id: str
 
 async def _delete_account(db: Database, *, organization_id: str, account_id: str) -> bool:
     """Remove an account without pipelines, with its callback endpoint; False if it has any."""
-    count = await db.execute(
+    return await db.touches(
         """delete from channel_account a
            where a.organization_id = $1 and a.account_id = $2 and not exists (
              select from pipeline p where p.organization_id = a.organization_id and p.account_id = a.account_id)""",
         organization_id,
         account_id,
     )
-    return count == 1
 
 
 SETTINGS_BYTES_MAX: Final = 50_000
@@ -333,6 +333,7 @@ async def add_account(
     settings: Mapping[str, Any],
     is_default: bool,
     is_own: bool = False,
+    rate_ceiling: float | None = None,
     site: Site,
     now: datetime,
 ) -> tuple[Account, int]:
@@ -353,16 +354,10 @@ async def add_account(
     )
     if known in kinds.CALLED_BACK:
         await _insert_callback(db, **key, inbound_id=ids.secret(), now=now)
-    moved = 0
-    if is_default:
-        moved = await _update_default(db, **key, channel_id=kinds.CHANNELS[known])
-    return await find_account(db, account_id=account_id), moved
-
-
-async def find_account(db: Database, *, account_id: str) -> Account:
-    """The account, locked; raises NotFound."""
-    found = await get_account(db, account_id=account_id)
-    return errors.found(found, "There is no account of this id. See: afterword account list")
+    moved = await _update_default(db, **key, channel_id=kinds.CHANNELS[known]) if is_default else 0
+    if rate_ceiling is not None:
+        return await limit_rate(db, account_id=account_id, rate=rate_ceiling), moved
+    return await get_account(db, account_id=account_id), moved
 
 
 async def change_account(
@@ -376,7 +371,7 @@ async def change_account(
     is_default: bool = False,
 ) -> tuple[Account, int]:
     """Write the given members; workers read them with their next claim. Raises NotFound, Invalid."""
-    before = await find_account(db, account_id=account_id)
+    before = await get_account(db, account_id=account_id)
     key = {"organization_id": before.organization_id, "account_id": account_id}
     _check_title(title)
     if slots_max is not None and not 1 <= slots_max <= SLOTS_MAX:
@@ -392,35 +387,35 @@ async def change_account(
             db, **key, title=title or before.title, settings=sealed, slots_max=slots_max or before.slots_max
         )
     moved = await _update_default(db, **key, channel_id=before.channel_id) if is_default else 0
-    return await find_account(db, account_id=account_id), moved
+    return await get_account(db, account_id=account_id), moved
 
 
 async def limit_rate(db: Database, *, account_id: str, rate: float | None) -> Account:
     """At most so many messages a second; null lifts the limit. Raises NotFound, Invalid."""
-    account = await find_account(db, account_id=account_id)
+    account = await get_account(db, account_id=account_id)
     if rate is not None and not RATE_MIN <= rate <= RATE_MAX:
         raise errors.Invalid(f"A rate is {RATE_MIN:g} to {RATE_MAX:g} messages a second.")
     await _update_ceiling(db, organization_id=account.organization_id, account_id=account_id, rate_ceiling=rate)
-    return await find_account(db, account_id=account_id)
+    return await get_account(db, account_id=account_id)
 
 
 async def pause_account(db: Database, *, account_id: str, reason: str) -> Account:
     """Send nothing through it until the operator resumes it. Raises NotFound."""
-    account = await find_account(db, account_id=account_id)
+    account = await get_account(db, account_id=account_id)
     await health.update_to_paused(db, account=(account.organization_id, account_id), reason=reason, by_operator=True)
-    return await find_account(db, account_id=account_id)
+    return await get_account(db, account_id=account_id)
 
 
 async def resume_account(db: Database, *, account_id: str) -> Account:
     """Send through it again: pause and breaker end. Raises NotFound."""
-    account = await find_account(db, account_id=account_id)
+    account = await get_account(db, account_id=account_id)
     await health.update_to_resumed(db, account=(account.organization_id, account_id))
-    return await find_account(db, account_id=account_id)
+    return await get_account(db, account_id=account_id)
 
 
 async def remove_account(db: Database, *, account_id: str) -> Account:
     """Remove an account that no pipeline sends through. Raises NotFound, InUse."""
-    account = await find_account(db, account_id=account_id)
+    account = await get_account(db, account_id=account_id)
     if not await _delete_account(db, organization_id=account.organization_id, account_id=account_id):
         raise InUse("Pipelines send through it. Make another one of its channel the default, which moves them.")
     return account
@@ -472,26 +467,15 @@ async def get(db: Database, *, caller: Caller, account_id: str, is_locked: bool 
 
 async def create(db: Database, *, caller: Caller, request: ProviderRequest, site: Site, now: datetime) -> Account:
     """Add an account; the first one of its channel is the default. Raises Invalid, Forbidden."""
-    _require_right(caller)
+    caller.require_all()
     if await _count_accounts_locked(db, organization_id=caller.organization_id) >= ACCOUNTS_MAX:
         raise errors.Invalid.at("", "too_many", f"There are {ACCOUNTS_MAX} already.")
     _check_own(request.kind, request.settings, site)
     is_first = not await _get_has_default(
         db, organization_id=caller.organization_id, channel_id=kinds.CHANNELS[request.kind]
     )
-    account, _ = await add_account(
-        db,
-        organization_id=caller.organization_id,
-        kind=request.kind,
-        title=request.title,
-        settings=request.settings,
-        is_default=request.is_default or is_first,
-        is_own=True,
-        site=site,
-        now=now,
-    )
-    if request.rate_ceiling is not None:
-        account = await limit_rate(db, account_id=account.account_id, rate=request.rate_ceiling)
+    given: dict[str, Any] = {**request.named(), "is_default": request.is_default or is_first}
+    account, _ = await add_account(db, organization_id=caller.organization_id, **given, is_own=True, site=site, now=now)
     return account
 
 
@@ -508,7 +492,7 @@ async def update(
 
     `is_default` true moves all pipelines of the channel to it. Of an account of the operator nothing else changes.
     """
-    _require_right(caller)
+    caller.require_all()
     before = await get(db, caller=caller, account_id=account_id, is_locked=True)
     expect(before.version)
     changes = {name: value for name, value in changes.items() if getattr(before, name) != value}
@@ -538,17 +522,13 @@ async def update(
 async def add_secret(db: Database, *, caller: Caller, account_id: str, secret: str, site: Site) -> Account:
     """Sign with this secret too, as the first; of those before, the newest stays. Raises NotFound, Forbidden."""
     account = await get(db, caller=caller, account_id=account_id, is_locked=True)
-    try:
-        known: list[str] = settings_of(account, site=site).get("secrets", [])
-    except sealing.Unreadable:
-        known = []
-    changes = {"settings": {"secrets": [secret, *known[:1]]}}
+    changes = {"settings": {"secrets": [secret, *_readable(account, site).get("secrets", [])[:1]]}}
     return await update(db, caller=caller, account_id=account_id, changes=changes, site=site)
 
 
 async def delete(db: Database, *, caller: Caller, account_id: str, expect: errors.Expect = errors.ANY) -> None:
     """Remove an account that no pipeline sends through. Raises NotFound, Forbidden, InUse."""
-    _require_right(caller)
+    caller.require_all()
     before = await get(db, caller=caller, account_id=account_id, is_locked=True)
     expect(before.version)
     if not before.is_own:
@@ -558,7 +538,7 @@ async def delete(db: Database, *, caller: Caller, account_id: str, expect: error
 
 async def pause(db: Database, *, caller: Caller, account_id: str, reason: str) -> Account:
     """Send nothing through it until somebody resumes it. Raises NotFound, Forbidden."""
-    _require_right(caller)
+    caller.require_all()
     before = await get(db, caller=caller, account_id=account_id, is_locked=True)
     await health.update_to_paused(db, account=(before.organization_id, account_id), reason=reason)
     return await get(db, caller=caller, account_id=account_id)
@@ -566,7 +546,7 @@ async def pause(db: Database, *, caller: Caller, account_id: str, reason: str) -
 
 async def resume(db: Database, *, caller: Caller, account_id: str, expect: errors.Expect = errors.ANY) -> None:
     """End a pause and a rest. Raises NotFound, Forbidden for a pause of the operator, and what `expect` raises."""
-    _require_right(caller)
+    caller.require_all()
     before = await get(db, caller=caller, account_id=account_id, is_locked=True)
     expect(before.version)
     if before.paused_time is not None and before.is_paused_by_operator:
@@ -576,7 +556,7 @@ async def resume(db: Database, *, caller: Caller, account_id: str, expect: error
 
 async def pause_all(db: Database, *, caller: Caller, reason: str) -> int:
     """Send nothing through any account of the organization; the number that sent until now. Raises Forbidden."""
-    _require_right(caller)
+    caller.require_all()
     sending = [one for one in await _own_accounts(db, caller) if one.paused_time is None]
     for account in sending:
         await pause(db, caller=caller, account_id=account.account_id, reason=reason)
@@ -585,7 +565,7 @@ async def pause_all(db: Database, *, caller: Caller, reason: str) -> int:
 
 async def resume_all(db: Database, *, caller: Caller) -> int:
     """Send through all accounts again but those that the operator paused; their number. Raises Forbidden."""
-    _require_right(caller)
+    caller.require_all()
     paused = [one for one in await _own_accounts(db, caller) if one.paused_time and not one.is_paused_by_operator]
     for account in paused:
         await resume(db, caller=caller, account_id=account.account_id)
@@ -599,24 +579,21 @@ async def _own_accounts(db: Database, caller: Caller) -> Sequence[Account]:
 
 def visible_settings(account: Account, *, site: Site) -> tuple[dict[str, Any], list[str]]:
     """The settings without a secret, and the names of the others; empty where they were sealed with another secret."""
-    try:
-        settings = settings_of(account, site=site)
-    except sealing.Unreadable:
-        return {}, []
+    settings = _readable(account, site)
     return (kinds.shown(settings) if account.is_own else {}), kinds.secrets_in(settings)
 
 
-def _require_right(caller: Caller) -> None:
-    caller.require_whole()
-    caller.require_real()
+def _readable(account: Account, site: Site) -> dict[str, Any]:
+    """The settings; none where they were sealed with another secret."""
+    try:
+        return settings_of(account, site=site)
+    except sealing.Unreadable:
+        return {}
 
 
 def _merged(account: Account, changes: Mapping[str, Any], site: Site) -> dict[str, Any]:
     """The settings after the changes. Raises Invalid if these would show a secret to another server."""
-    try:
-        before = settings_of(account, site=site)
-    except sealing.Unreadable:
-        before = {}
+    before = _readable(account, site)
     missing = kinds.needed_again(before, changes)
     if missing:
         message = f"Where the account connects to changes, so give its secrets again: {', '.join(missing)}."
@@ -643,10 +620,10 @@ def _checked(kind: str, settings: Mapping[str, Any], networks: Sequence[Network]
     if known is None:
         raise errors.Invalid(f"An account is one of {', '.join(kinds.CHANNELS)}.")
     try:
-        kinds.check(known, settings)
+        urls = kinds.urls_of(known, settings)
     except ValueError as error:
         raise errors.Invalid(f"The settings of this {kind} account cannot be used: {error}") from None
-    for url in kinds.urls_of(known, settings):
+    for url in urls:
         wrong = check_url(url, networks)
         if wrong is not None:
             raise errors.Invalid(f"The url of this {kind} account cannot be used: {wrong}")

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from afterword import errors
+from afterword.asking.questionnaires import metadata as metadata_service
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import Declared
 from afterword.errors import FieldError
@@ -53,7 +54,7 @@ async def list_items(call: Call[None], db: Database) -> Answer:
 
 async def schedule_at_once(call: Call[QueueItemRequest], pool: Pool) -> Answer:
     """Schedule together with other requests that wait at this moment; the answer follows their shared commit."""
-    new = _new(call, await _declared(call, db.on_demand(pool)) if call.strict else None)
+    new = _new(call, await declared_of(call, db.on_demand(pool)))
     outcome = await _batcher_of(pool).submit((pool, new, call.site.secret))
     if isinstance(outcome, errors.Refusal):
         raise outcome
@@ -61,7 +62,7 @@ async def schedule_at_once(call: Call[QueueItemRequest], pool: Pool) -> Answer:
 
 
 async def _address_errors(
-    db: Database, caller: Caller, path: Mapping[str, str], document: Mapping[str, object]
+    db: Database, caller: Caller, path: Mapping[str, Any], document: Mapping[str, object]
 ) -> list[FieldError]:
     """The error of an address, whose form depends on the pipeline's channel, in a request with other errors."""
     locale: str | None = None
@@ -69,7 +70,8 @@ async def _address_errors(
         item = await store.get_item(db, **caller.reach, only=caller.only, **path)
         if item is None:
             return []
-        path, locale = {"questionnaire_id": item.questionnaire_id, "pipeline_id": item.pipeline_id}, item.locale
+        key = {"questionnaire_id": item.questionnaire_id, "pipeline_id": item.pipeline_id}
+        path, locale = dict[str, Any](key), item.locale
     pipeline = await pipelines_store.get_pipeline(db, **caller.part, **path)
     return address_errors(pipeline.channel_id, document, locale=locale or pipeline.locale) if pipeline else []
 
@@ -88,7 +90,7 @@ async def _address_errors(
     also_wrong=_address_errors,
 )
 async def schedule_item(call: Call[QueueItemRequest], db: Database) -> Answer:
-    new = _new(call, await _declared(call, db))
+    new = _new(call, await declared_of(call, db))
     return _created(call, await service.schedule(db, new=new, secret=call.site.secret))
 
 
@@ -115,7 +117,7 @@ async def change_item(call: Call[QueueItemUpdate], db: Database) -> store.QueueI
         db,
         caller=call.caller,
         **call.ids,
-        change=_change_of(call, await _declared(call, db)),
+        change=_change_of(call, await declared_of(call, db)),
         expect=call.expect,
         secret=call.site.secret,
     )
@@ -164,12 +166,7 @@ async def _flush(entries: Sequence[Entry]) -> list[Scheduled]:
 
 
 def _new(call: Call[QueueItemRequest], declared: Declared | None) -> NewItem:
-    return NewItem(
-        caller=call.caller,
-        questionnaire_id=call.ids["questionnaire_id"],
-        pipeline_id=call.ids["pipeline_id"],
-        request=checked(call.body, declared),
-    )
+    return NewItem(caller=call.caller, **call.ids, request=checked(call.body, declared))
 
 
 def _change_of(call: Call[QueueItemUpdate], declared: Declared | None) -> QueueItemUpdate:
@@ -181,14 +178,14 @@ def _change_of(call: Call[QueueItemUpdate], declared: Declared | None) -> QueueI
     return body
 
 
-async def _declared(call: Call[Any], db: Database) -> Declared | None:
-    """As `service.declared_for`, also for the path of an item alone."""
+async def declared_of(call: Call[Any], db: Database) -> Declared | None:
+    """The metadata names that the questionnaire's application knows, which strict handling demands; None if lax."""
     if not call.strict:
         return None
     questionnaire_id = call.ids.get("questionnaire_id")
     if questionnaire_id is None:
         questionnaire_id = (await service.get(db, caller=call.caller, **call.ids)).questionnaire_id
-    return await service.declared_for(db, caller=call.caller, questionnaire_id=questionnaire_id, is_strict=True)
+    return await metadata_service.declared_of(db, **call.caller.part, questionnaire_id=questionnaire_id)
 
 
 def _created(call: Call[Any], item: store.QueueItemRecord) -> Answer:

@@ -4,20 +4,22 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 import msgspec
 
 from afterword import errors
-from afterword.core.messaging.networks import Network
 from afterword.core.organizations.access import Caller
 from afterword.core.scheduling.decisions import REMINDER
 from afterword.core.scheduling.statuses import Item
+from afterword.core.wire.site import Site
 from afterword.kit.db import Database
+from afterword.kit.nouns.declaration import NO_SITE
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.sending.pipelines import service as pipelines
 from afterword.sending.pipelines.resources import PipelineUpdate
+from afterword.sending.pipelines.service import PipelinePath
 from afterword.sending.pipelines.store import Pipeline
 from afterword.sending.queue import batches, deciding, lanes, lists, store
 from afterword.sending.queue.lanes import LaneSettings
@@ -56,25 +58,16 @@ async def try_change(
     db: Database,
     *,
     caller: Caller,
-    questionnaire_id: str,
-    pipeline_id: str,
     changes: Mapping[str, Any],
     expect: errors.Expect = errors.ANY,
     now: datetime,
-    networks: Sequence[Network],
+    site: Site = NO_SITE,
+    **path: Unpack[PipelinePath],
 ) -> TriedChange:
     """Decide about the newest invitations by the stored and by the changed rules. Raises as the change does."""
-    changed = await pipelines.as_changed(
-        db,
-        caller=caller,
-        questionnaire_id=questionnaire_id,
-        pipeline_id=pipeline_id,
-        changes=changes,
-        expect=expect,
-        networks=networks,
-    )
-    items = await list_newest(db, caller=caller, pipeline_id=pipeline_id, now=now)
-    [settings] = await lanes.list_settings(db, lanes=[(caller.organization_id, pipeline_id)])
+    changed = await pipelines.as_changed(db, caller=caller, changes=changes, expect=expect, site=site, **path)
+    items = await list_newest(db, caller=caller, pipeline_id=changed.pipeline_id, now=now)
+    [settings] = await lanes.list_settings(db, lanes=[(caller.organization_id, changed.pipeline_id)])
     delayed, without = await _delayed(db, items, before=settings.pipeline, after=changed)
     after = await _outcomes(db, settings=replace(settings, pipeline=changed), items=delayed, now=now)
     before = await _outcomes(db, settings=settings, items=items, now=now)
@@ -158,15 +151,7 @@ class PipelineTrial(fields.Answer):
     status=200,
 )
 async def try_pipeline(call: Call[PipelineUpdate], db: Database) -> Answer:
-    tried = await try_change(
-        db,
-        caller=call.caller,
-        **call.ids,
-        changes=call.body.given,
-        expect=call.expect,
-        now=call.now,
-        networks=call.site.networks,
-    )
+    tried = await try_change(db, **call.ids, changes=call.body.given, expect=call.expect, **call.acting)
     outcomes = [
         TriedOutcome(reason=reason or None, before=before, after=after) for reason, before, after in tried.outcomes
     ]

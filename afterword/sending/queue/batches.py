@@ -82,7 +82,7 @@ LEASES: Final = Leases(
     table="queue_batch",
     id="batch_id",
     columns=_COLUMNS,
-    turn="turn_time",
+    resumable="state in ('failed', 'cancelled')",
     on_release=", turn_time = now()",
 )
 
@@ -190,21 +190,6 @@ async def _settle_step(
     )
 
 
-async def _update_to_queued(db: Database, *, organization_id: str, batch_id: str, now: datetime) -> Batch | None:
-    """Let one that failed or was stopped go on behind its last step."""
-    return await db.records(Batch).fetch_row(
-        f"""update queue_batch set state = 'queued', error = null, finished_time = null, attempts = 0, turn_time = $3,
-             version = version + 1
-           where organization_id = $1 and batch_id = $2 and state in ('failed', 'cancelled')
-           returning {_COLUMNS}""",
-        *(organization_id, batch_id, now),
-    )
-
-
-async def _delete_batch(db: Database, *, organization_id: str, batch_id: str) -> None:
-    await db.execute("delete from queue_batch where organization_id = $1 and batch_id = $2", organization_id, batch_id)
-
-
 ITEMS_A_STEP: Final = 100
 KEEP_DAYS: Final = 30
 ERROR_CHARACTERS_MAX: Final = 500
@@ -227,12 +212,6 @@ class NewBatch:
     moment: Moment | None = None
     import_id: str | None = None
     dry_run: bool = False
-
-
-class CannotResume(errors.Conflict):
-    """Only what was stopped or failed can go on."""
-
-    code_default = "not_ready"
 
 
 async def create(db: Database, *, caller: Caller, new: NewBatch, now: datetime) -> Batch:
@@ -287,18 +266,13 @@ async def get(db: Database, *, caller: Caller, batch_id: str) -> Batch:
 async def stop(db: Database, *, job: Batch, now: datetime) -> None:
     """Stop what waits or runs; what is done stays. One that has ended is forgotten."""
     if not await LEASES.end(db, job=job, owner=None, state="cancelled", now=now):
-        await _delete_batch(db, organization_id=job.organization_id, batch_id=job.batch_id)
+        await LEASES.delete(db, job=job)
 
 
 async def resume(db: Database, *, caller: Caller, batch_id: str, now: datetime) -> Batch:
-    """Let one that failed or was stopped go on; one that has not ended does anyway. Raises NotFound, CannotResume."""
+    """Let one that failed or was stopped go on behind its last step. Raises NotFound, Conflict."""
     job = await get(db, caller=caller, batch_id=batch_id)
-    if not job.has_ended:
-        return job
-    again = await _update_to_queued(db, organization_id=job.organization_id, batch_id=batch_id, now=now)
-    if again is None:
-        raise CannotResume("It is done; start another one.")
-    return again
+    return await LEASES.resume(db, job=job, now=now, refusal="It is done; start another one.")
 
 
 async def _require_import(db: Database, *, caller: Caller, import_id: str) -> None:
@@ -371,19 +345,15 @@ async def _repeatable(db: Database, *, job: Batch, items: Sequence[ListedItem | 
 
 
 async def _act(db: Database, *, job: Batch, caller: Caller, item_id: str, secret: bytes, now: datetime) -> str:
-    if job.action == "repeat":
-        try:
-            await traces.repeat(db, caller=caller, item_id=item_id, secret=secret, now=now)
-        except errors.Refusal:  # such as of an application that is not active
-            return "refused"
-        return "changed"
-    if job.send_time is None:
-        change = QueueItemUpdate(status_id=STATUS_ABORTED)
-    else:
+    change = QueueItemUpdate(status_id=STATUS_ABORTED)
+    if job.send_time is not None:
         change = QueueItemUpdate(send_time=Moment(job.send_time, job.send_offset_minutes or 0))
     try:
-        await queue.change(db, caller=caller, item_id=item_id, change=change, secret=secret)
-    except errors.Refusal:  # it is being sent, or came to its end meanwhile
+        if job.action == "repeat":
+            await traces.repeat(db, caller=caller, item_id=item_id, secret=secret, now=now)
+        else:
+            await queue.change(db, caller=caller, item_id=item_id, change=change, secret=secret)
+    except errors.Refusal:  # it is being sent, came to its end meanwhile, or its application is not active
         return "refused"
     return "changed"
 
@@ -410,11 +380,9 @@ def _moved(item: QueueItemRecord, target: datetime, *, is_new: bool) -> QueueIte
     moved = msgspec.structs.replace(
         item, send_time=target, due_time=target, not_after=item.not_after + later, status=int(Item.SCHEDULED)
     )
-    return (
-        msgspec.structs.replace(moved, previous_item_id=item.item_id, source="repetition", reason=None)
-        if is_new
-        else moved
-    )
+    if is_new:
+        return msgspec.structs.replace(moved, previous_item_id=item.item_id, source="repetition", reason=None)
+    return moved
 
 
 PATH: Final = "/q/queue/batch"
@@ -467,7 +435,8 @@ async def create_batch(call: Call[QueueBatchRequest], db: Database) -> Answer:
     if import_id is not None and wanted != RequestedItems():
         raise errors.Invalid.at("/filter/import_id", "exclusive", "Nothing else can be in the filter beside an import.")
     new = NewBatch(wanted, body.action, body.send_time, import_id, body.dry_run)
-    return _answer(await create(db, caller=call.caller, new=new, now=call.now))
+    batch = await create(db, caller=call.caller, new=new, now=call.now)
+    return Answer(record=batch, location=f"{PATH}/{batch.batch_id}")
 
 
 @routes.get(BATCH, answer=QueueBatch, summary="Get an act on many items")
@@ -497,7 +466,3 @@ async def stop_batch(call: Call[None], db: Database) -> None:
 )
 async def resume_batch(call: Call[None], db: Database) -> Batch:
     return await resume(db, caller=call.caller, **call.ids, now=call.now)
-
-
-def _answer(batch: Batch) -> Answer:
-    return Answer(record=batch, location=f"{PATH}/{batch.batch_id}")

@@ -359,12 +359,13 @@ class DecisionContext:
         declared, rules, settings = self.declared.get(lane), self.rules[lane], self.settings[lane]
         person, responded_time = self.people[address_id_of(item, settings)], self.responded.get(address)
         known_until = now if self.is_backtest else None
+        groups = item.metadata.get("questionnaire", {}), item.metadata.get("responder", {})
         is_known = responded_time is None or known_until is None or responded_time < known_until
         return Facts(
             rules=rules,
             zone_name=_zone_name(item, settings, person.recipient),
             suppression=_suppression_of(person, known_until),
-            metadata={} if declared is None else _typed(item, declared),
+            metadata={} if declared is None else instances.facts_of(*groups, declared),
             contacts=self._contacts_of(address, item, known_until),
             elsewhere=[one for other in person.others for one in self._contacts_of(key_of(other), item, known_until)],
             responded_time=responded_time if is_known and rules.is_counted and not item.test else None,
@@ -586,11 +587,13 @@ async def gather(
 ) -> DecisionContext:
     """Read what the rules ask for; contacts are read later."""
     rules = {key: rules_of(each) for key, each in settings.items()}
+    keys = sorted({(i.organization_id, i.previous_item_id) for i in items if i.previous_item_id})
+    previous = await list_previous(db, items=keys) if keys else []
     return DecisionContext(
         settings=settings,
         rules=rules,
         people=people,
-        previous=await _previous(db, items),
+        previous={(each.organization_id, each.item_id): each for each in previous},
         declared={
             key: await metadata_service.declared_of(
                 db, organization_id=each.pipeline.organization_id, questionnaire_id=each.pipeline.questionnaire_id
@@ -653,12 +656,6 @@ def entry_of(contact: Contact) -> dict[str, str]:
     }
 
 
-async def _previous(db: Database, items: Sequence[Candidate]) -> dict[ItemKey, PreviousItem]:
-    keys = sorted({(i.organization_id, i.previous_item_id) for i in items if i.previous_item_id})
-    found = await list_previous(db, items=keys) if keys else []
-    return {(each.organization_id, each.item_id): each for each in found}
-
-
 def _suppression_of(person: AddressFacts, known_until: datetime | None) -> Suppression | None:
     if person.suppressed_reason is None or person.suppressed_time is None:
         return None
@@ -703,10 +700,6 @@ def _zone_name(item: Candidate, settings: LaneSettings, person: Recipient | None
 def _phone(identifier: str, locale: str | None) -> str | None:
     """A phone number with its country, which a national one has from the locale."""
     return addresses.normal_or_none(CHANNEL_SMS, identifier, locale=locale)
-
-
-def _typed(item: Candidate, declared: Declared) -> Mapping[str, object]:
-    return instances.facts_of(item.metadata.get("questionnaire", {}), item.metadata.get("responder", {}), declared)
 
 
 def _subject(item: Candidate) -> decisions.Item:

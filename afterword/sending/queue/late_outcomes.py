@@ -27,17 +27,6 @@ class LateAcceptance:
     provider_reference: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Corrected:
-    organization_id: str
-    item_id: str
-    questionnaire_instance_id: str | None
-
-    @property
-    def key(self) -> ItemKey:
-        return self.organization_id, self.item_id
-
-
 async def list_locked_items(  # any tenant: a worker's batch serves many
     db: Database, *, items: Sequence[ItemKey]
 ) -> list[ItemKey]:
@@ -70,13 +59,13 @@ async def list_accepted_late(  # any tenant: a worker's batch serves many
     return {(row["organization_id"], row["item_id"]): row["is_open"] for row in rows}
 
 
-async def settle_late_items(db: Database, *, acceptances: Sequence[LateAcceptance]) -> list[Corrected]:
-    """Mark the unknown attempts as accepted late; the items that become sent by that, with their event.
+async def settle_late_items(db: Database, *, acceptances: Sequence[LateAcceptance]) -> dict[ItemKey, str | None]:
+    """Mark the unknown attempts as accepted late; the items that become sent by that, with their instances.
 
     An item that waits, is claimed, is uncertain, or failed because of an unknown outcome becomes sent, and its holder
     is fenced. While a later attempt is on the wire only the earlier one is marked, and the later one's end is `known`.
     """
-    return await db.records(Corrected).fetch(
+    rows = await db.fetch_tuples(
         f"""with b as materialized (
              select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::smallint[], $6::text[],
                $7::text[]) as b (organization_id, item_id, event_id, epoch, reply_code, reply, provider_reference)),
@@ -117,18 +106,17 @@ async def settle_late_items(db: Database, *, acceptances: Sequence[LateAcceptanc
            select organization_id, item_id, questionnaire_instance_id from moved""",
         *arrays(map(astuple, acceptances), 7),
     )
+    return {(organization_id, item_id): instance_id for organization_id, item_id, instance_id in rows}
 
 
-async def record_acceptances(db: Database, *, acceptances: Sequence[LateAcceptance], now: datetime) -> list[Corrected]:
-    """Note these attempts as accepted; the items that become sent by that. Repeating it changes nothing.
+async def record_acceptances(db: Database, *, acceptances: Sequence[LateAcceptance], now: datetime) -> None:
+    """Note these attempts as accepted, and the items that become sent by that. Repeating it changes nothing.
 
     The items are locked first: a worker that settles one of them has by then recorded the attempt's end, or reads
     after us that it was reported.
     """
     await list_locked_items(db, items=[(one.organization_id, one.item_id) for one in acceptances])
-    corrected = await settle_late_items(db, acceptances=acceptances)
-    await reminders.note_sent(db, sent={one.key: one.questionnaire_instance_id for one in corrected}, now=now)
-    return corrected
+    await reminders.note_sent(db, sent=await settle_late_items(db, acceptances=acceptances), now=now)
 
 
 async def list_known(db: Database, *, items: Sequence[ItemKey], is_locked: bool = False) -> Mapping[ItemKey, bool]:

@@ -29,6 +29,7 @@ from afterword.sending.queue.records import LISTED_COLUMNS, QueueItem, Reference
 EARLIEST: Final = datetime(1, 1, 2, tzinfo=UTC)
 LATEST: Final = datetime(9999, 12, 30, tzinfo=UTC)
 FOUND_MAX: Final = 100
+COUNT_MAX: Final = 10_000  # of each status and reason; beyond it a count says "at least"
 _LISTED: Final = qualified(LISTED_COLUMNS, "i")
 
 
@@ -64,13 +65,13 @@ Key = tuple[datetime, str]  # send_time, item_id
 
 
 @dataclass(frozen=True, slots=True)
-class CountRecord:
-    """Items of one status and reason; `is_capped`: there are more than that."""
+class Count:
+    """Items of one status and reason."""
 
-    status: Item
-    reason: str
+    status_id: PublicItem
+    reason: str | None
     count: int
-    is_capped: bool
+    is_capped: Annotated[bool, Meta(description=f"True: there are more; counting ends at {COUNT_MAX:,}.")]
 
 
 class QueueOverlap(fields.Resource):
@@ -275,9 +276,9 @@ def _listed(rows: Sequence[Row]) -> list[ListedItem]:
 _values_of: Final = itemgetter(*ListedItem.__struct_fields__)
 
 
-async def count_items_record(db: Database, *, organization_id: str, chosen: Filter, limit: int) -> list[CountRecord]:
+async def count_items_record(db: Database, *, organization_id: str, chosen: Filter, limit: int) -> list[Count]:
     met: LiteralString = _chosen("$9", is_limited=chosen.only is not None)
-    rows = await db.fetch(
+    rows = await db.fetch_tuples(
         f"""with {_GROUPS}
            select g.status, g.reason, n.count, n.looked_at from grp g cross join lateral (
              select count(*) filter (where e.is_chosen) as count, count(*) as looked_at from (
@@ -290,9 +291,9 @@ async def count_items_record(db: Database, *, organization_id: str, chosen: Filt
         *(chosen.from_time, chosen.to_time, limit, chosen.only),
     )
     return [
-        CountRecord(Item(row["status"]), row["reason"], min(row["count"], limit), row["looked_at"] > limit)
-        for row in rows
-        if row["count"] or row["looked_at"] > limit
+        Count(PUBLIC_ITEM[Item(status)], reason or None, min(count, limit), looked_at > limit)
+        for status, reason, count, looked_at in rows
+        if count or looked_at > limit
     ]
 
 
@@ -396,12 +397,10 @@ async def _list_overlaps(
     )
 
 
-async def _get_key(db: Database, *, organization_id: str, item_id: str) -> Key | None:
-    row = await db.fetch_row(
-        "select send_time, item_id from queue_item where organization_id = $1 and item_id = $2",
-        *(organization_id, item_id),
+async def _get_send_time(db: Database, *, organization_id: str, item_id: str) -> datetime | None:
+    return await db.fetch_value(
+        "select send_time from queue_item where organization_id = $1 and item_id = $2", organization_id, item_id
     )
-    return None if row is None else (row["send_time"], row["item_id"])
 
 
 def _parameters(chosen: Filter) -> tuple[list[int], str | None, list[str] | None, bool]:
@@ -409,7 +408,6 @@ def _parameters(chosen: Filter) -> tuple[list[int], str | None, list[str] | None
     return [int(status) for status in chosen.statuses], chosen.reason, pipeline_ids, chosen.test_only
 
 
-COUNT_MAX: Final = 10_000  # of each status and reason; beyond it a count says "at least"
 WEEK: Final = timedelta(days=7)
 OVERLAP_DAYS: Final = 30
 OVERLAP_ITEMS_MAX: Final = 500  # the newest of a pipeline whose people are looked at
@@ -433,16 +431,6 @@ class RequestedItems:
     to_time: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
-    """`is_capped`: there are more than `count`."""
-
-    status_id: PublicItem
-    reason: str | None
-    count: int
-    is_capped: bool
-
-
 async def list_items(
     db: Database,
     *,
@@ -456,16 +444,10 @@ async def list_items(
     """A page of the items; `secret` is needed to find an address. Raises Invalid `unknown_id`."""
     organization_id = caller.organization_id
     chosen = await _filter(db, caller=caller, wanted=wanted)
-    if wanted.external_reference is not None:
-        found = await _list_items_by_reference(
-            db,
-            organization_id=organization_id,
-            external_reference=wanted.external_reference,
-            order_key=wanted.external_reference
-            if wanted.with_order_key and "Questionnaire Value.Read" in caller.scopes
-            else None,
-            chosen=chosen,
-        )
+    if (reference := wanted.external_reference) is not None:
+        is_open = wanted.with_order_key and "Questionnaire Value.Read" in caller.scopes
+        given = {"external_reference": reference, "order_key": reference if is_open else None}
+        found = await _list_items_by_reference(db, organization_id=organization_id, **given, chosen=chosen)
         return Rows(found[:limit])
     if wanted.identifier is not None:
         keys = [key for _, key in keys_of(wanted.identifier, secret=secret)]
@@ -493,11 +475,11 @@ def keys_of(identifier: str, *, secret: bytes) -> list[tuple[int, bytes]]:
 
 async def key_of(db: Database, *, caller: Caller, item_id: str) -> Key:
     """The place of an item in the list. Raises Invalid `invalid_cursor` where it is gone."""
-    key = await _get_key(db, organization_id=caller.organization_id, item_id=item_id)
-    if key is None:
+    send_time = await _get_send_time(db, organization_id=caller.organization_id, item_id=item_id)
+    if send_time is None:
         message = "The item that this cursor stood on is gone; start again."
         raise errors.Invalid.in_query("after", "invalid_cursor", message)
-    return key
+    return send_time, item_id
 
 
 async def unknown_of(db: Database, *, caller: Caller, wanted: RequestedItems) -> str | None:
@@ -514,9 +496,8 @@ async def count_items(db: Database, *, caller: Caller, wanted: RequestedItems, l
     found = await count_items_record(db, organization_id=caller.organization_id, chosen=chosen, limit=limit)
     sums: dict[tuple[PublicItem, str], tuple[int, bool]] = defaultdict(lambda: (0, False))
     for one in found:
-        key = (PUBLIC_ITEM[one.status], one.reason)
-        count, is_capped = sums[key]
-        sums[key] = (count + one.count, is_capped or one.is_capped)
+        count, is_capped = sums[one.status_id, one.reason or ""]
+        sums[one.status_id, one.reason or ""] = (count + one.count, is_capped or one.is_capped)
     return [
         Count(status, reason or None, min(count, limit), is_capped or count > limit)
         for (status, reason), (count, is_capped) in sorted(sums.items())
@@ -614,13 +595,7 @@ class ItemQuery(ItemFilter):
     oldest_first: bool = False
 
 
-class QueueCount(fields.Resource):
-    """Items of one status and reason."""
-
-    status_id: StatusId
-    reason: str | None
-    count: int
-    is_capped: Annotated[bool, Meta(description=f"True: there are more; counting ends at {COUNT_MAX:,}.")]
+QueueCount: Final = shown_as("QueueCount", Count, types={"status_id": StatusId})
 
 
 class HourQuery(fields.Request):

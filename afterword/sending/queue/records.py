@@ -197,17 +197,16 @@ class QueueItemRequest(fields.Request):
     test: bool = False
 
 
-class BatchQuery(fields.Request):
-    """Handling of taken references and of refused rows in a batch."""
-
-    on_conflict: Literal["error", "update", "skip"] = "error"
-    atomic: bool = False
-
-
 class SimulationQuery(fields.Request):
     """Handling of taken references in a dry run."""
 
     on_conflict: Literal["error", "update", "skip"] = "error"
+
+
+class BatchQuery(SimulationQuery):
+    """Handling of taken references and of refused rows in a batch."""
+
+    atomic: bool = False
 
 
 class QueueItemUpdate(fields.Request):

@@ -94,10 +94,9 @@ async def _update_watched(db: Database, *, seconds: float) -> None:  # any tenan
 
 async def update_to_paused(db: Database, *, reason: str) -> bool:  # any tenant: the guard of a whole installation
     """Pause all sending until a person has looked; a pause that is there stays. True if it was not paused before."""
-    count = await db.execute(
+    return await db.touches(
         "update sending_guard set paused_time = now(), paused_reason = $1 where paused_time is null", reason
     )
-    return count == 1
 
 
 async def update_to_confirmed(db: Database) -> bool:  # any tenant: the guard of a whole installation
@@ -105,13 +104,12 @@ async def update_to_confirmed(db: Database) -> bool:  # any tenant: the guard of
 
     Items that are too late by now are skipped.
     """
-    count = await db.execute(
+    return await db.touches(
         """update sending_guard
            set paused_time = null, paused_reason = null, watched_time = now(),
              confirmed_time = greatest(now(), confirmed_time + interval '1 microsecond')
            where paused_time is not null"""
     )
-    return count == 1
 
 
 LATE_MINUTES: Final = 15

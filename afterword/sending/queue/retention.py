@@ -14,15 +14,6 @@ from afterword.kit.db import Database
 ORGANIZATIONS_MAX = 2_000  # looked through in one statement
 
 
-@dataclass(frozen=True, slots=True)
-class ScanStep:
-    """The result of one step: the number of items seen, the last of them, and the number removed by status."""
-
-    count: int
-    last: str | None
-    removed: dict[int, int]
-
-
 async def _get_next_organization(  # any tenant: retention is the installation's
     db: Database, *, after: str, before_id: str
 ) -> tuple[str | None, str | None]:
@@ -50,14 +41,16 @@ async def _prune_items(
     before: datetime,
     failed_before: datetime,
     limit: int,
-) -> ScanStep:
+) -> list[tuple[str, int | None]]:
     """Pass the next items with ids between the two, and remove those that ended long enough ago.
+
+    Returns the id of each, and the status of one that was removed.
 
     Failed items stay until `failed_before`, if that is earlier. Items with an open attempt, with an event that some
     reader has not seen, or of people under a legal hold stay as well. Attempts go with their item; events have a
     retention of their own.
     """
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """with passed as materialized (
              select i.item_id, i.status, i.updated_time from queue_item i
              where i.organization_id = $1 and i.item_id > $2 and i.item_id < $3
@@ -85,8 +78,6 @@ async def _prune_items(
            select p.item_id, r.status from passed p left join removed r on r.item_id = p.item_id order by p.item_id""",
         *(organization_id, after_id, before_id, before, failed_before, limit),
     )
-    removed = Counter(row["status"] for row in rows if row["status"] is not None)
-    return ScanStep(len(rows), rows[-1]["item_id"] if rows else None, dict(sorted(removed.items())))
 
 
 async def count_pruned(db: Database) -> dict[int, int]:  # any tenant: the metrics of a whole installation
@@ -134,8 +125,7 @@ async def prune(
         failed_before=min(before, now - timedelta(days=FAILED_DAYS_MIN)),
         limit=limit,
     )
-    if passed.removed:
-        names = {Item(status).name.lower(): count for status, count in passed.removed.items()}
-        logger.info("old items removed", organization_id=organization_id, **names)
-    is_finished = passed.count < limit or passed.last is None
-    return passed.count, RetentionCursor(organization_id, "" if is_finished else passed.last or "")
+    removed = Counter(Item(status).name.lower() for _, status in passed if status is not None)
+    if removed:
+        logger.info("old items removed", organization_id=organization_id, **dict(sorted(removed.items())))
+    return len(passed), RetentionCursor(organization_id, "" if len(passed) < limit else passed[-1][0])

@@ -45,6 +45,10 @@ class Schedule(msgspec.Struct, frozen=True):
     due_time: datetime
     not_after: datetime
 
+    @property
+    def times(self) -> dict[str, object]:
+        return {name: getattr(self, name) for name in ("send_time", "send_offset_minutes", "due_time", "not_after")}
+
 
 class Scheduler:
     """The rules of one pipeline, read once."""
@@ -112,10 +116,7 @@ class Scheduler:
             "responder_channel_identifier": request.responder_channel_identifier,
             "address_key": f"\\x{schedule.address_key.hex()}",
             "metadata": changes_of(request.metadata).as_stored,
-            "send_time": schedule.send_time,
-            "send_offset_minutes": schedule.send_offset_minutes,
-            "due_time": schedule.due_time,
-            "not_after": schedule.not_after,
+            **schedule.times,
             "attempts_max": self.attempts_max,
             "resend_after_seconds": self.resend_after_seconds,
             "source": source,
@@ -266,9 +267,7 @@ def changed(item: QueueItemRecord, wanted: Mapping[str, Any], scheduler: Schedul
     was_tried = item.attempts > 0 or item.throttled > 0
     return {
         **wanted,
-        "send_time": schedule.send_time,
-        "send_offset_minutes": schedule.send_offset_minutes,
-        "not_after": schedule.not_after,
+        **schedule.times,
         "due_time": max(schedule.due_time, item.due_time) if was_tried else schedule.due_time,
         "reason": item.reason if was_tried else None,
         "result": item.result if was_tried else None,

@@ -7,9 +7,7 @@ from typing import Any, Final, Required, TypedDict, TypeVar, Unpack
 import msgspec
 
 from afterword import errors, ids
-from afterword.asking.questionnaires import metadata as metadata_service
 from afterword.core.organizations.access import Caller, installation
-from afterword.core.questionnaires.metadata import Declared
 from afterword.core.reading.findings import escape
 from afterword.core.scheduling.statuses import Item
 from afterword.events import service as events
@@ -108,13 +106,6 @@ def caller_of(job: Any, *, application_ids: Sequence[str] = ()) -> Caller:
     )
 
 
-async def declared_for(db: Database, *, caller: Caller, questionnaire_id: str, is_strict: bool) -> Declared | None:
-    """The metadata names that the questionnaire's application knows, which strict handling demands; None if lax."""
-    if not is_strict:
-        return None
-    return await metadata_service.declared_of(db, **caller.part, questionnaire_id=questionnaire_id)
-
-
 async def schedule(db: Database, *, new: NewItem, secret: bytes) -> QueueItemRecord:
     """Schedule an item; raises ReferenceTaken, Invalid `invalid_address` and the refusals of `require_open`."""
     [outcome] = await schedule_all(db, wanted=[new], secret=secret)
@@ -197,8 +188,6 @@ async def cancel(db: Database, *, caller: Caller, item: QueueItemRecord, result:
     if await store.count_unknown_attempts(db, **key):
         text = f"{text[: RESULT_CHARACTERS_MAX - len(COPY_NOTE) - 1]} {COPY_NOTE}"
     cancelled = await store.update_item_to_aborted(db, **key, result=text, updated_by=caller.actor_id)
-    if cancelled is None:
-        raise AssertionError("the locked item changed under us")
     await release_contacts(db, items=[(item.organization_id, item.item_id)])
     await _record_event(db, caller=caller, item=cancelled, kind="aborted", is_terminal=True)
     return cancelled
@@ -246,8 +235,6 @@ async def delete(db: Database, *, caller: Caller, expect: errors.Expect = errors
     if item.status in {Item.SCHEDULED, Item.CLAIMED}:
         await cancel(db, caller=caller, item=item)
     deleted = await store.delete_item(db, **key, deleted_by=caller.actor_id)
-    if deleted is None:
-        raise AssertionError("the locked item changed under us")
     await _record_event(db, caller=caller, item=deleted, kind="deleted")
 
 
@@ -326,8 +313,6 @@ async def _edit(
         address_key=new_key,
         document={**document, "limited": bool(caller.application_ids), "updated_by": caller.actor_id},
     )
-    if written is None:
-        raise AssertionError("the locked item changed under us")
     await _record_event(db, caller=caller, item=written, kind="updated")
     return written
 

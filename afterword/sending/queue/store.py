@@ -226,9 +226,9 @@ async def list_items(
 
 async def update_item(
     db: Database, *, organization_id: str, item_id: str, address_key: bytes, document: Mapping[str, object]
-) -> QueueItemRecord | None:
-    """Write the editable columns of a scheduled item; None when it is not scheduled any more."""
-    return await db.records(QueueItemRecord.of).fetch_row(
+) -> QueueItemRecord:
+    """Write the editable columns of an item that is locked and scheduled."""
+    return await db.records(QueueItemRecord.of).fetch_one(
         f"""update queue_item i
            set {assigned(_EDITED, "d")}, address_key = $4, limited = i.limited or d.limited,
              trace = case when d.reason is null then null else i.trace end, version = i.version + 1,
@@ -242,9 +242,9 @@ async def update_item(
 
 async def update_item_to_aborted(
     db: Database, *, organization_id: str, item_id: str, result: str, updated_by: str
-) -> QueueItemRecord | None:
-    """Cancel an item that has not begun, and fence its holder; None if it is too late."""
-    return await db.records(QueueItemRecord.of).fetch_row(
+) -> QueueItemRecord:
+    """Cancel an item that is locked and has not begun, and fence its holder."""
+    return await db.records(QueueItemRecord.of).fetch_one(
         f"""update queue_item
            set status = 7, epoch = epoch + 1, owner = null, lease_until = null, reason = 'cancelled', result = $3,
              version = version + 1, updated_time = greatest(updated_time, now()), updated_by = $4
@@ -269,9 +269,9 @@ async def update_item_to_resolved(
     )
 
 
-async def delete_item(db: Database, *, organization_id: str, item_id: str, deleted_by: str) -> QueueItemRecord | None:
-    """Hide an item that has ended without being sent; its record stays until retention. None when it has not ended."""
-    return await db.records(QueueItemRecord.of).fetch_row(
+async def delete_item(db: Database, *, organization_id: str, item_id: str, deleted_by: str) -> QueueItemRecord:
+    """Hide an item that is locked and has ended without being sent; its record stays until retention."""
+    return await db.records(QueueItemRecord.of).fetch_one(
         f"""update queue_item
            set deleted_time = now(), version = version + 1, updated_time = greatest(updated_time, now()),
              updated_by = $3

@@ -146,7 +146,9 @@ async def explain(db: Database, *, item: QueueItemRecord, now: datetime, zone: t
         time_zone=forecast.zone_name,
         locale=lanes.locale_of(settings, version, item.locale, person and person.locale),
         checks=checks,
-        undeclared_metadata=_undeclared(item, declared),
+        undeclared_metadata=sorted(
+            {name for kind in KINDS for name in item.metadata.get(kind, {}) if name not in getattr(declared, kind)}
+        ),
         pipeline_summary=summary_of(words, settings.pipeline, time_zone=str(zone)),
         source_id=source_id,
         source_event_id=source_event_id,
@@ -191,11 +193,6 @@ async def _counted(
     if not any(Scheduler(intake, b"").has_delayed(item) for intake in intakes):
         return None
     return delay_words(words, pipeline, date_title(pipeline.delay_from, subjects))
-
-
-def _undeclared(item: QueueItemRecord, declared: Declared) -> list[str]:
-    names = {name for kind in KINDS for name in item.metadata.get(kind, {}) if name not in getattr(declared, kind)}
-    return sorted(names)
 
 
 ITEM: Final = "/q/queue/item/{item_id}"

@@ -105,10 +105,10 @@ async def _insert_endpoint(
     now: datetime,
 ) -> bool:
     """Add it; False if the account has one of that form."""
-    row = await db.fetch_row(
+    return await db.touches(
         """insert into inbound_endpoint (organization_id, inbound_id, account_id, adapter, settings, created_time)
            values ($1, $2, $3, $4, $5, $6)
-           on conflict (organization_id, account_id, adapter) do nothing returning inbound_id""",
+           on conflict (organization_id, account_id, adapter) do nothing""",
         organization_id,
         inbound_id,
         account_id,
@@ -116,7 +116,6 @@ async def _insert_endpoint(
         settings,
         now,
     )
-    return row is not None
 
 
 async def _update_endpoint_heard(

@@ -5,7 +5,7 @@ acceptance. An account's report counts for its organization's items on its chann
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from typing import Any, Final
 
@@ -55,29 +55,36 @@ class Item:
 class Receipt:
     """An item as events show it, in `data`."""
 
+    organization_id: str
+    item_id: str
     questionnaire_id: str
     version: int
     test: bool
     data: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class NewReport:
-    """A report of one item, as it is stored. `said` is its text, with addresses masked."""
+ReportKey = tuple[str, str, str, bool, bool]  # organization_id, item_id, kind, is_hard, is_proven
 
-    organization_id: str
-    item_id: str
-    kind: str
-    is_hard: bool
-    is_proven: bool
-    code: str
-    said: str
-    reported_time: datetime | None
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """A report of an item; `said` is its text, with addresses masked."""
+
+    report: Report
+    item: Item
 
     @property
-    def key(self) -> tuple[str, str, str, bool, bool]:
+    def key(self) -> ReportKey:
         """Identity of a receipt, which is counted once."""
-        return self.organization_id, self.item_id, self.kind, self.is_hard, self.is_proven
+        return *self.item.key, self.report.kind, self.report.is_hard, self.report.is_proven
+
+    @property
+    def code(self) -> str:
+        return worded(self.report.code)[:CODE_CHARACTERS_MAX]
+
+    @property
+    def said(self) -> str:
+        return worded(self.report.text, self.report.recipient or "", self.item.responder_channel_identifier)
 
 
 async def list_items(
@@ -133,31 +140,16 @@ async def list_item_ids_by_reference(
     )
 
 
-async def get_last_item_id(
-    db: Database, *, organization_id: str, account_id: str, channel_id: int, address_key: bytes, since: datetime
-) -> str | None:
-    return await db.fetch_value(
-        """select q.item_id
-           from responder_address r
-           join questionnaire_instance i on i.organization_id = r.organization_id and i.responder_id = r.responder_id
-           join queue_item q on q.organization_id = i.organization_id and q.item_id = i.item_id
-           join pipeline p on p.organization_id = q.organization_id and p.pipeline_id = q.pipeline_id
-           join channel_account a on a.organization_id = q.organization_id and a.account_id = $2
-             and a.channel_id = p.channel_id
-           where r.organization_id = $1 and r.channel_id = $3 and r.address_key = $4
-             and q.address_key = $4 and q.dispatched_time >= $5
-           order by q.dispatched_time desc limit 1""",
-        organization_id,
-        account_id,
-        channel_id,
-        address_key,
-        since,
-    )
-
-
 async def get_last_item(  # any tenant, unless it is given: a returned mail names none
-    db: Database, *, channel_id: int, address_key: bytes, since: datetime, organization_id: str | None = None
+    db: Database,
+    *,
+    channel_id: int,
+    address_key: bytes,
+    since: datetime,
+    organization_id: str | None = None,
+    account_id: str | None = None,
 ) -> ItemKey | None:
+    """The item that was sent to the address last, on the account's channel or on any."""
     row = await db.fetch_row(
         """select q.organization_id, q.item_id
            from organization o
@@ -166,31 +158,36 @@ async def get_last_item(  # any tenant, unless it is given: a returned mail name
            join questionnaire_instance i on i.organization_id = r.organization_id and i.responder_id = r.responder_id
            join queue_item q on q.organization_id = i.organization_id and q.item_id = i.item_id
            where q.address_key = $2 and q.dispatched_time >= $3 and ($4::text is null or o.organization_id = $4)
+             and ($5::text is null or exists (
+               select from pipeline p join channel_account a on a.organization_id = p.organization_id
+                 and a.channel_id = p.channel_id
+               where p.organization_id = q.organization_id and p.pipeline_id = q.pipeline_id and a.account_id = $5))
            order by q.dispatched_time desc limit 1""",
         channel_id,
         address_key,
         since,
         organization_id,
+        account_id,
     )
     return None if row is None else (row["organization_id"], row["item_id"])
 
 
 async def list_told(db: Database, *, organization_id: str, item_ids: Sequence[str]) -> dict[str, Receipt]:
-    rows = await db.fetch(
-        f"""select q.item_id, q.questionnaire_id, q.version, q.test, {_TOLD} as data
+    rows = await db.records(Receipt).fetch(
+        f"""select q.organization_id, q.item_id, q.questionnaire_id, q.version, q.test, {_TOLD} as data
            from queue_item q where q.organization_id = $1 and q.item_id = any($2::text[])""",
         organization_id,
         list(item_ids),
     )
-    return {row["item_id"]: Receipt(row["questionnaire_id"], row["version"], row["test"], row["data"]) for row in rows}
+    return {row.item_id: row for row in rows}
 
 
 async def _insert_reports(  # any tenant: each report has its own
-    db: Database, *, reports: Sequence[NewReport]
-) -> set[tuple[str, str, str, bool, bool]]:
+    db: Database, *, abouts: Sequence[_About]
+) -> set[ReportKey]:
     """Insert reports, at the database's time as attempts have it; the keys of the new ones."""
-    ordered = sorted(reports, key=lambda report: report.key)
-    rows = await db.fetch(
+    ordered = sorted(abouts, key=lambda about: about.key)
+    rows = await db.fetch_tuples(
         """insert into delivery_report (organization_id, item_id, kind, is_hard, is_proven, code, said, reported_time,
              created_time)
            select organization_id, item_id, kind, is_hard, is_proven, code, said, reported_time, now()
@@ -200,9 +197,9 @@ async def _insert_reports(  # any tenant: each report has its own
            order by place
            on conflict do nothing
            returning organization_id, item_id, kind, is_hard, is_proven""",
-        *arrays(map(astuple, ordered), 8),
+        *arrays(((*about.key, about.code, about.said, about.report.time) for about in ordered), 8),
     )
-    return {(row["organization_id"], row["item_id"], row["kind"], row["is_hard"], row["is_proven"]) for row in rows}
+    return set(rows)
 
 
 def of_event(data: Mapping[str, Any], zone: tzinfo) -> dict[str, Any]:
@@ -222,26 +219,6 @@ _EVENTS: Final = {
     "failed": "queue_item.bounced",
     "complained": "queue_item.complained",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _About:
-    report: Report
-    item: Item
-
-    @property
-    def new(self) -> NewReport:
-        report = self.report
-        return NewReport(
-            organization_id=self.item.organization_id,
-            item_id=self.item.item_id,
-            kind=report.kind,
-            is_hard=report.is_hard,
-            is_proven=report.is_proven,
-            code=worded(report.code)[:CODE_CHARACTERS_MAX],
-            said=worded(report.text, report.recipient or "", self.item.responder_channel_identifier),
-            reported_time=report.time,
-        )
 
 
 async def take(
@@ -310,7 +287,8 @@ async def _last_item_id(
     if normal is None:
         return None
     key = address_key(secret, channel_id, normal)
-    return await get_last_item_id(db, **account, channel_id=channel_id, address_key=key, since=since)
+    found = await get_last_item(db, **account, channel_id=channel_id, address_key=key, since=since)
+    return found and found[1]
 
 
 async def _mailed_item(
@@ -358,8 +336,8 @@ def _normal(channel_id: int, text: str, locale: str | None = None) -> str | None
 async def _act(db: Database, *, abouts: Sequence[_About], now: datetime) -> int:
     if not abouts:
         return 0
-    inserted = await _insert_reports(db, reports=[about.new for about in abouts])
-    fresh = list({about.new.key: about for about in abouts if about.new.key in inserted}.values())
+    inserted = await _insert_reports(db, abouts=abouts)
+    fresh = list({about.key: about for about in abouts if about.key in inserted}.values())
     await _correct(db, fresh, now)
     by_organization: dict[str, list[_About]] = {}
     for about in fresh:
@@ -414,26 +392,17 @@ async def _record_events(db: Database, organization_id: str, abouts: Sequence[_A
 
 
 def _event(about: _About, row: Receipt, now: datetime) -> NewEvent:
-    new = about.new
+    told = about.report
     report = {
-        "kind": new.kind,
-        "is_hard": new.is_hard,
-        "is_proven": new.is_proven,
-        "code": new.code,
-        "text": new.said,
-        "time": new.reported_time.isoformat() if new.reported_time else None,
+        "kind": told.kind,
+        "is_hard": told.is_hard,
+        "is_proven": told.is_proven,
+        "code": about.code,
+        "text": about.said,
+        "time": told.time.isoformat() if told.time else None,
     }
-    return NewEvent(
-        organization_id=new.organization_id,
-        event_id=ids.ordered(now),
-        type=_EVENTS[new.kind],
-        subject_id=new.item_id,
-        subject_version=row.version,
-        questionnaire_id=row.questionnaire_id,
-        actor_kind=ACTOR,
-        data={**row.data, "report": report},
-        test=row.test,
-    )
+    data = {**row.data, "report": report}
+    return NewEvent.of(row, _EVENTS[told.kind], row.item_id, data, now=now, actor=Actor(ACTOR))
 
 
 async def _suppress(db: Database, abouts: Sequence[_About], now: datetime) -> None:
@@ -451,7 +420,7 @@ async def _suppress(db: Database, abouts: Sequence[_About], now: datetime) -> No
                 item.responder_channel_identifier,
                 "hard_bounce" if is_gone else "complaint",
                 responder_id=item.responder_id,
-                note=f"Reported: {about.new.code}" if about.new.code else None,
+                note=f"Reported: {about.code}" if about.code else None,
             )
         )
     # The stronger reason last: of two for one address that one stays.

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Collection, Mapping
 from itertools import chain, count
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 from starlette.responses import Response
 
@@ -25,9 +25,10 @@ from afterword.kit.ui.lists import Listing, address, key_of, read_key
 from afterword.kit.ui.text import slug_of
 from afterword.kit.web import headers, html
 from afterword.sending.intake import lists
-from afterword.sending.intake.lists import AddressList, Layout
+from afterword.sending.intake.lists import AddressList, Layout, Read
 from afterword.sending.pipelines import service as pipelines_service
 from afterword.sending.pipelines.resources import date_title, delay_of
+from afterword.sending.pipelines.service import PipelinePath
 from afterword.sending.pipelines.store import Pipeline
 from afterword.sending.screens import pipelines, queue_items
 
@@ -145,15 +146,14 @@ async def stage(visit: Visit) -> Response:
     content = form.files.get("file") or form.secret("rows").encode()
     questionnaire_id, _, pipeline_id = form.text("pipeline").partition("/")
     read = await asyncio.to_thread(lists.read_file, content)
+    return await staged(visit, read, {}, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id)
+
+
+async def staged(visit: Visit, read: Read, mapping: Mapping[str, str], **path: Unpack[PipelinePath]) -> Response:
+    """Keep the file that was sent, and go to its columns."""
+    file_name = visit.form.file_names.get("file")
     list_id = await visit.change(
-        lists.stage,
-        caller=visit.caller,
-        questionnaire_id=questionnaire_id,
-        pipeline_id=pipeline_id,
-        file_name=form.file_names.get("file"),
-        read=read,
-        mapping={},
-        now=visit.now,
+        lists.stage, caller=visit.caller, file_name=file_name, read=read, mapping=mapping, now=visit.now, **path
     )
     return html.redirect(f"{LISTS}/{list_id}/columns")
 
@@ -176,19 +176,15 @@ async def check(visit: Visit) -> Response:
     seen = await asyncio.to_thread(imports.look, text, reading.separator, kinds)
     formats = _formats(visit, names, mapping, seen)
     layout = Layout(reading, mapping, formats, joins_rows=form.text("joins_rows") == "1")
-    cut = await asyncio.to_thread(lists.cut, text, layout)
-    await visit.change(
-        lists.check,
-        caller=visit.caller,
-        found=found,
-        layout=layout,
-        on_conflict=form.text("on_conflict"),
-        guessed=guessed,
-        cut=cut,
-        secret=visit.site.secret,
-        now=visit.now,
-    )
+    await checked(visit, found, text, layout=layout, on_conflict=form.text("on_conflict"), guessed=guessed)
     return html.redirect(f"{LISTS}/{found.list_id}/check")
+
+
+async def checked(visit: Visit, found: AddressList, text: str, *, layout: Layout, **given: Any) -> None:
+    """Begin the dry run of this text; `given` as `lists.check` takes it."""
+    cut = await asyncio.to_thread(lists.cut, text, layout)
+    of_visit = {"caller": visit.caller, "secret": visit.site.secret, "now": visit.now}
+    await visit.change(lists.check, found=found, layout=layout, cut=cut, **of_visit, **given)
 
 
 async def _with_new_fields(

@@ -129,10 +129,9 @@ async def _new(visit: Visit, db: Database, refusal: errors.Refusal | None = None
     else:
         counts = await lists.count_items(db, caller=visit.caller, wanted=replace(wanted, reason=None))
     done = await batches.list_batche_records(db, **visit.caller.reach, page=Page.first(LISTING, limit=LISTED_MAX))
-    ours = [one for one in counts if wanted.reason is None or (one.reason or "") == wanted.reason]
-    count = queue_items.sum_of(ours, tuple(wanted.statuses))
     actions = _actions(visit)
     is_repetition = "repeat" in actions
+    query = {**chosen.query, "tab": chosen.tab if chosen.tab == "failed" else "", "after": ""}
     return visit.page(
         "sending_act_new.html",
         title=words("Change many messages"),
@@ -140,8 +139,8 @@ async def _new(visit: Visit, db: Database, refusal: errors.Refusal | None = None
         back=chosen.url(tab=chosen.tab if is_repetition else "waiting"),
         is_repetition=is_repetition,
         is_import=bool(import_id),
-        action_url=address(NEW, **{"import": import_id}, **_query(chosen)),
-        count=count,
+        action_url=address(NEW, **{"import": import_id}, **query),
+        count=queue_items.sum_of(counts, wanted.statuses, wanted.reason),
         reason=queue_items.reason_text(words, chosen.reason) if chosen.reason else "",
         has_pipeline=bool(chosen.pipeline),
         period=chosen.chosen_period.text(words),
@@ -158,10 +157,6 @@ async def _new(visit: Visit, db: Database, refusal: errors.Refusal | None = None
             for one in done.items
         ],
     )
-
-
-def _query(chosen: SendingFilter) -> dict[str, object]:
-    return {**chosen.query, "tab": chosen.tab if chosen.tab == "failed" else "", "after": ""}
 
 
 def _item_filter(visit: Visit) -> RequestedItems:

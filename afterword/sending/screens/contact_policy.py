@@ -51,13 +51,7 @@ async def suppress(visit: Visit) -> Response:
     await visit.change(
         suppressions.add,
         caller=visit.caller,
-        request=SuppressionInput(
-            channel_id=request.channel_id,
-            identifier=request.identifier,
-            reason=request.reason,
-            note=request.note,
-            locale=visit.caller.default_locale,
-        ),
+        request=SuppressionInput(**request.named(), locale=visit.caller.default_locale),
         secret=visit.site.secret,
         now=visit.now,
     )

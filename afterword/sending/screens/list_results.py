@@ -26,7 +26,7 @@ from afterword.sending.intake.imports.service import ImportRecord, ImportRowReco
 from afterword.sending.intake.lists import AddressList, Problem
 from afterword.sending.pipelines.store import Pipeline
 from afterword.sending.screens import pipelines, queue_items
-from afterword.sending.screens.address_lists import LISTS, ONE, ROWS, pipeline_of, steps_of
+from afterword.sending.screens.address_lists import LISTS, ONE, ROWS, checked, pipeline_of, staged, steps_of
 from afterword.sending.screens.queue_items import SendingFilter, said
 from afterword.tenants import audit
 
@@ -278,35 +278,16 @@ async def stop(visit: Visit, db: Database) -> Response:
 async def check_anew(visit: Visit, found: AddressList, content: bytes) -> None:
     """Check a repaired file, which is in UTF-8 and has a header, in place of the one before."""
     layout = replace(found.layout, reading=Reading(UTF8, found.separator, has_header=True))
-    cut = await asyncio.to_thread(lists.cut, content.decode(), layout)
     packed = await asyncio.to_thread(lists.packed, content)
-    await visit.change(
-        lists.check,
-        caller=visit.caller,
-        found=found,
-        layout=layout,
-        on_conflict=found.on_conflict,
-        guessed=found.mapping,
-        cut=cut,
-        secret=visit.site.secret,
-        now=visit.now,
-        content=packed,
-    )
+    given = {"on_conflict": found.on_conflict, "guessed": found.mapping, "content": packed}
+    await checked(visit, found, content.decode(), layout=layout, **given)
 
 
 async def _stage_corrected(visit: Visit, found: AddressList, content: bytes) -> Response:
     read = await asyncio.to_thread(lists.read_file, content)
-    list_id = await visit.change(
-        lists.stage,
-        caller=visit.caller,
-        questionnaire_id=found.questionnaire_id,
-        pipeline_id=found.pipeline_id,
-        file_name=visit.form.file_names.get("file"),
-        read=read._replace(reading=replace(read.reading, rows_below=0)),
-        mapping={**found.mapping, PROBLEM: ""},
-        now=visit.now,
-    )
-    return html.redirect(f"{LISTS}/{list_id}/columns")
+    read = read._replace(reading=replace(read.reading, rows_below=0))
+    path = {"questionnaire_id": found.questionnaire_id, "pipeline_id": found.pipeline_id}
+    return await staged(visit, read, {**found.mapping, PROBLEM: ""}, **path)
 
 
 async def _job(visit: Visit, db: Database, import_id: str | None) -> ImportRecord | None:

@@ -130,12 +130,10 @@ async def _try(visit: Visit, changes: Mapping[str, Any]) -> dict[str, Any]:
     """The outcomes of the last items by the stored and by the changed rules. Raises Invalid, as saving does."""
     tried = await visit.load(
         backtests.try_change,
-        caller=visit.caller,
         questionnaire_id=visit.id("questionnaire_id"),
         pipeline_id=visit.id("pipeline_id"),
         changes=changes,
-        now=visit.now,
-        networks=visit.site.networks,
+        **visit.acting,
     )
     words, count = visit.words, len(tried.before)
     return {
@@ -311,14 +309,11 @@ async def send_test(visit: Visit) -> Response:
         test, result = await test_messages.send(
             visit.pool,
             test_messages.ask,
-            caller=visit.caller,
-            questionnaire_id=visit.id("questionnaire_id"),
-            pipeline_id=visit.id("pipeline_id"),
+            **visit.ids,
             request=QueueItemRequest(
                 responder_channel_identifier=visit.form.text("recipient"), locale=visit.form.text("test_locale") or None
             ),
-            site=visit.site,
-            now=visit.now,
+            **visit.acting,
             draw=random.random,
         )
     except (errors.Invalid, errors.Conflict, errors.TooMany, errors.Unavailable) as refusal:
@@ -350,14 +345,12 @@ def _field_of(pointer: str | None) -> str:
 async def _preview(visit: Visit, db: Database, pipeline: Pipeline, chosen: MessageKey) -> Message:
     return await test_messages.preview(
         db,
-        caller=visit.caller,
         questionnaire_id=pipeline.questionnaire_id,
         pipeline_id=pipeline.pipeline_id,
         locale=chosen.locale or None,
         reminder_number=chosen.number or None,
         item_id=None,
-        site=visit.site,
-        now=visit.now,
+        **visit.acting,
     )
 
 

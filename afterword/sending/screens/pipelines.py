@@ -100,11 +100,9 @@ async def make(visit: Visit) -> Response:
     request = read_as(PipelineRequest, document, visit)
     made = await visit.change(
         pipelines.add_pipeline,
-        caller=visit.caller,
         questionnaire_id=form.text("questionnaire_id"),
         fields={**request.given, "channel_id": channel_id},
-        now=visit.now,
-        networks=visit.site.networks,
+        **visit.acting,
     )
     return html.redirect(f"{url_of(made)}?done=saved")
 
@@ -236,11 +234,9 @@ async def _changed(visit: Visit, changes: Mapping[str, Any], expect: errors.Expe
         pipelines.change_pipeline,
         questionnaire_id=visit.id("questionnaire_id"),
         pipeline_id=visit.id("pipeline_id"),
-        caller=visit.caller,
         changes=changes,
         expect=expect,
-        now=visit.now,
-        networks=visit.site.networks,
+        **visit.acting,
     )
 
 
@@ -378,15 +374,9 @@ async def confirm(visit: Visit, db: Database) -> Response:
     subjects = await subjects_for(visit, db, pipeline)
     version = await versions.get(db, pipeline=pipeline, version_id=visit.id("entry_id"))
     changes = _changes(version, pipeline)
-    told = versions.differences_between(
-        words,
-        pipeline,
-        structs.replace(pipeline, **changes),
-        changed=frozenset(changes),
-        unknown=frozenset(),
-        time_zone=visit.zone,
-        subjects=subjects,
-    )
+    after = structs.replace(pipeline, **changes)
+    taken = Version(version.entry, before=pipeline, after=after, changed=frozenset(changes))
+    told = versions.differences_of(words, taken, time_zone=visit.zone, subjects=subjects)
     when = words.moment(version.entry.created_time, time_zone=visit.zone)
     return visit.confirm(
         title=words("Restore the version of {moment}?", moment=when),

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.console.removals import removal
 from afterword.console.screens import Database, Marked, Screens, Visit
-from afterword.core.messaging.domain_records import SENTENCES
+from afterword.core.messaging.domain_records import SENTENCES, Finding
 from afterword.core.wire.lists import Page
 from afterword.kit import db as databases
 from afterword.kit.transport.base import EMAIL, SMS, WEBHOOK
@@ -129,11 +129,9 @@ async def send_test(visit: Visit) -> Response:
     _, result = await test_messages.send(
         visit.pool,
         test_messages.ask_through_account,
-        caller=visit.caller,
         **visit.ids,
         recipient=visit.form.text("responder_channel_identifier"),
-        site=visit.site,
-        now=visit.now,
+        **visit.acting,
     )
     outcome = visit.words(OUTCOMES[result.outcome or "unknown"])
     return await _page(visit, sent={"text": outcome, "reply": result.reply, "is_taken": result.outcome == "accepted"})
@@ -295,7 +293,7 @@ FINDINGS: Final[dict[str, Marked]] = {
 async def dns_page(visit: Visit) -> Response:
     """Check the domains; no connection of ours is held while name servers are asked."""
     words, selector = visit.words, visit.query.get("selector", "").strip()
-    account, refusal, checks = await visit.find(providers.get), None, list[domains.DomainCheck]()
+    account, refusal, checks = await visit.find(providers.get), None, dict[str, list[Finding]]()
     try:
         checks = await domains.check(
             databases.on_demand(visit.pool),
@@ -315,7 +313,7 @@ async def dns_page(visit: Visit) -> Response:
         selector=selector,
         domains=[
             (
-                each.domain,
+                domain,
                 [
                     {
                         "finding": one,
@@ -323,10 +321,10 @@ async def dns_page(visit: Visit) -> Response:
                         "state_text": words(FINDINGS[one.state]),
                         "text": words(SENTENCES[one.code][1], **one.values),
                     }
-                    for one in each.findings
+                    for one in findings
                 ],
             )
-            for each in checks
+            for domain, findings in checks.items()
         ],
     )
 
@@ -339,13 +337,11 @@ async def open_address(visit: Visit) -> Response:
     is_pinned = chosen == "sns"
     endpoint, key = await visit.change(
         inbound.create,
-        caller=visit.caller,
         account_id=account.account_id,
         adapter=chosen,
         topic=form.text("topic") if is_pinned else None,
         certificate=form.text("certificate") if is_pinned else None,
-        site=visit.site,
-        now=visit.now,
+        **visit.acting,
     )
     response = visit.page(
         "provider_address_made.html",

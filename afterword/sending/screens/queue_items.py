@@ -463,8 +463,9 @@ def reason_of(chosen: SendingFilter) -> str | None:
     return "" if chosen.reason == NO_REASON else chosen.reason or None
 
 
-def sum_of(counts: list[Count], statuses: tuple[PublicItem, ...]) -> int | str:
-    ours = [one for one in counts if one.status_id in statuses]
+def sum_of(counts: list[Count], statuses: Sequence[PublicItem], reason: str | None = None) -> int | str:
+    """The messages of these statuses; `reason`: None any, empty none."""
+    ours = [one for one in counts if one.status_id in statuses and reason in (None, one.reason or "")]
     total = sum(one.count for one in ours)
     return f"{total}+" if any(one.is_capped for one in ours) else total
 
@@ -472,8 +473,7 @@ def sum_of(counts: list[Count], statuses: tuple[PublicItem, ...]) -> int | str:
 def _acts_count(counts: list[Count], chosen: SendingFilter) -> int | str:
     """The messages that an act on this list would find: those that failed on their tab, else those that wait."""
     status = PublicItem.FAILED if chosen.tab == "failed" else PublicItem.PENDING
-    reason = reason_of(chosen)
-    return sum_of([one for one in counts if reason is None or (one.reason or "") == reason], (status,))
+    return sum_of(counts, [status], reason_of(chosen))
 
 
 def _reasons(words: Texts, counts: list[Count], chosen: SendingFilter) -> list[tuple[str, str, int | str]]:

@@ -25,7 +25,7 @@ from afterword.kit.ui.lists import Listing, address, page_links, page_of
 from afterword.kit.ui.text import address_text, near_moment
 from afterword.kit.web import html
 from afterword.sending.intake import sequences
-from afterword.sending.intake.sequences import DEPTH_MAX, SEQUENCE, Done, Sequence
+from afterword.sending.intake.sequences import SEQUENCE, Done, Sequence
 from afterword.sending.pipelines import store as pipelines_store
 from afterword.sending.pipelines.resources import delay_of
 from afterword.sending.pipelines.store import Pipeline
@@ -287,7 +287,7 @@ async def _tried(visit: Visit, db: Database, around: Around, draft: Draft, condi
         return [text]
     place = pipeline.pipeline_id, pipeline.channel_id
     wanted = [(source.organization_id, one, *place) for one in found.matching[:LOOKED_AT_MAX]]
-    reached = await sequences.list_sources(db, wanted=wanted, ancestors_max=DEPTH_MAX)
+    reached = await sequences.list_sources(db, wanted=wanted)
     lacking = sum(one.identifier is None for one in reached)
     of_newest = words.plural(
         "Of the newest of them, {lacking} of {n} has no address on this channel.",

@@ -25,10 +25,16 @@ class Job:
     state: str
     attempts: int
     error: str | None
+    finished_time: datetime | None
 
 
 JOBS = Leases(
-    record=Job, table="job", id="job_id", columns="organization_id, job_id, state, attempts, error", turn="place"
+    record=Job,
+    table="job",
+    id="job_id",
+    columns="organization_id, job_id, state, attempts, error, finished_time",
+    turn="place",
+    resumable="state = 'failed'",
 )
 
 
@@ -37,11 +43,13 @@ async def database(pool: db.Pool) -> AsyncGenerator[Database, None]:
     """Jobs 1 and 2 of organization A, and 3 of B."""
     async with db.transaction(pool) as database:
         await database.execute(
-            """create temporary table job (organization_id text, job_id text, place integer,
+            """create temporary table job (organization_id text, job_id text, place timestamptz,
                  state text default 'queued', owner uuid, lease_until timestamptz, finished_time timestamptz,
                  error text, attempts integer default 0, version integer default 1) on commit drop"""
         )
-        await database.execute("insert into job values ('A', '1', 1), ('A', '2', 2), ('B', '3', 3)")
+        await database.execute(
+            "insert into job values ('A', '1', '2026-11-01'), ('A', '2', '2026-11-02'), ('B', '3', '2026-11-03')"
+        )
         yield database
 
 
@@ -92,11 +100,29 @@ class TestRelease:
         assert "3" == (await claim(database, owner=THEIRS)).job_id
 
 
+class TestResume:
+    async def test_failed(self, database: Database) -> None:
+        job = await claim(database)
+        assert job == await JOBS.resume(database, job=job, now=NOW, refusal="It is done.")
+        failed = await JOBS.end(database, job=job, owner=OURS, state="failed", now=NOW, error="no")
+        assert failed is not None
+        again = await JOBS.resume(database, job=failed, now=NOW, refusal="It is done.")
+        assert replace(failed, state="queued", attempts=0, error=None, finished_time=None) == again
+
+    async def test_done(self, database: Database) -> None:
+        done = await JOBS.end(database, job=await claim(database), owner=OURS, state="done", now=NOW)
+        assert done is not None
+        with pytest.raises(errors.Conflict, match="It is done"):
+            await JOBS.resume(database, job=done, now=NOW, refusal="It is done.")
+        await JOBS.delete(database, job=done)
+        assert [("2",), ("3",)] == await database.fetch_tuples("select job_id from job order by 1")
+
+
 class TestEnd:
     async def test_done(self, database: Database) -> None:
         job = await claim(database)
         ended = await JOBS.end(database, job=job, owner=OURS, state="done", now=NOW)
-        assert replace(job, state="done") == ended
+        assert replace(job, state="done", finished_time=NOW) == ended
         assert await JOBS.end(database, job=job, owner=None, state="cancelled", now=NOW) is None
 
     async def test_lost(self, database: Database) -> None:

@@ -11,6 +11,7 @@ import httpx2
 import msgspec
 import pytest
 
+from afterword import errors
 from afterword.core.organizations.access import SCOPES
 from afterword.core.wire import imports as core_imports
 from afterword.kit import db
@@ -604,7 +605,7 @@ class TestFaults:
         async with db.transaction(importing.queue.pool) as database:
             now, caller = database.clock.now(), importing.queue.house.caller
             stored = await service.get(database, caller=caller, import_id=job["import_id"])
-            with pytest.raises(service.CannotResume):
+            with pytest.raises(errors.Conflict):
                 await service.resume(database, job=stored, now=now)
 
 

@@ -110,7 +110,7 @@ def test_ends_have_words() -> None:
     text = Page(compose().html).text
     assert "0 – Not at all likely" in text  # noqa: RUF001  a dash on purpose
     assert "10 – Extremely likely" in text  # noqa: RUF001
-    composing.forget()
+    composing._compiled.clear()
     own = Page(compose({"low_label": "Never", "high_label": "At once"}).html).text
     assert "0 – Never" in own  # noqa: RUF001
 

@@ -74,7 +74,7 @@ class TestRefused:
     async def test_unknown_account(self, pool: db.Pool) -> None:
         async with db.transaction(pool) as database:
             for work in (
-                service.find_account(database, account_id="z" * 22),
+                service.get_account(database, account_id="z" * 22),
                 service.change_account(database, account_id="z" * 22, site=SITE),
                 service.pause_account(database, account_id="z" * 22, reason="x"),
                 service.resume_account(database, account_id="z" * 22),
@@ -156,7 +156,8 @@ class TestDefault:
         async with db.transaction(queue.pool) as database:
             removed = await service.remove_account(database, account_id=account.account_id)
             assert account.account_id == removed.account_id
-            assert None is await service.get_account(database, account_id=account.account_id)
+            with pytest.raises(errors.NotFound):
+                await service.get_account(database, account_id=account.account_id)
 
     async def test_the_former_one_can_be_removed(self, queue: Queue, sms: Queue) -> None:
         former = await sms.account_id()

@@ -96,9 +96,9 @@ async def test_by_key(throttled: Queue, tell: Tell) -> None:
     async with db.transaction(throttled.pool) as database:
         asked: Any = Explained(database)
         for name, call in {
-            "count_domains": rates.count_domains(asked, **domain, seconds=10),
-            "insert_rate": rates.insert_rate(asked, **domain, ceiling_min=1, sample=SAMPLE),
-            "update_rate of a domain": rates.update_rate(asked, **domain, pause_seconds=1, floor=0.1),
+            "count_domains": rates.count_domains(asked, **domain),
+            "insert_rate": rates.insert_rate(asked, **domain, sample=SAMPLE),
+            "update_rate of a domain": rates.update_rate(asked, **domain),
             "update_tokens of domains": rates.update_tokens(asked, wanted=keys),
             "update_tokens": lanes.update_tokens(asked, claimed={(organization_id, account_id): 5}),
             "update_rate": health.update_rate(asked, **one, sample=SAMPLE),

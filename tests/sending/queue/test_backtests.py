@@ -31,7 +31,6 @@ async def replayed(client: Client) -> dict[str, str]:
             pipeline_id=pipeline_id,
             changes={},
             now=now,
-            networks=(),
         )
         assert tried.before == tried.after
         return dict(tried.before)

@@ -42,7 +42,7 @@ PLACES: dict[str, Callable[[str], Message]] = {
 def _pipeline(**fields: Any) -> Pipeline:
     """All variables in the subject too, and a cache key of its own."""
     known: dict[str, Any] = {"message_subject": EVERYWHERE, "message_body": EVERYWHERE, "reply_to": "help@shop.example"}
-    composing.forget()
+    composing._compiled.clear()
     return Pipeline(**{**known, **fields})
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from afterword.core.organizations.access import SCOPES
-from afterword.core.scheduling.statuses import Item
+from afterword.core.scheduling.statuses import Item, PublicItem
 from afterword.kit import db
 from afterword.kit.transport.base import Sent
 from afterword.sending.queue import lists
@@ -138,8 +138,8 @@ class TestCount:
         found = await client.queue.run(
             lists.count_items_record, organization_id=client.queue.house.organization_id, chosen=Filter(), limit=7
         )
-        counts = {(one.status, one.reason): (one.count, one.is_capped) for one in found}
-        assert ((7, True), (5, False)) == (counts[Item.SENT, ""], counts[Item.IGNORED, "conditions"])
+        counts = {(one.status_id, one.reason): (one.count, one.is_capped) for one in found}
+        assert ((7, True), (5, False)) == (counts[PublicItem.SENT, None], counts[PublicItem.IGNORED, "conditions"])
 
 
 class TestOverlaps:

@@ -145,7 +145,7 @@ async def test_by_key(filled: Queue) -> None:
             service.list_item_ids_by_reference(
                 asked, organization_id=organization_id, account_id=account_id, references=[f"SM{i}" for i in item_ids]
             ),
-            service.get_last_item_id(
+            service.get_last_item(
                 asked, organization_id=organization_id, account_id=account_id, channel_id=1,
                 address_key=rows[0]["address_key"], since=since,
             ),

@@ -65,7 +65,7 @@ async def test_webhook(office: Office, owner: httpx2.AsyncClient) -> None:
         page = await owner.get(path[1] + below)
         assert (200, False) == (page.status_code, "whsec_" in page.text)
     async with db.connection(office.pool) as database:
-        account = await service.find_account(database, account_id=path[1].rpartition("/")[2])
+        account = await service.get_account(database, account_id=path[1].rpartition("/")[2])
     assert [found[2][0], found[1][0]] == service.settings_of(account, site=SITE)["secrets"]
     smtp = (await owner.post(f"{PROVIDERS}/new", data=NEW)).headers["location"].partition("?")[0]
     assert [404, 404] == [

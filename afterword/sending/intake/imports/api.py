@@ -41,10 +41,9 @@ def _cut(upload: Upload, query: ImportQuery) -> tuple[Cut, str | None]:
 
 @routes.list(PATH, scope="Queue.Read", answer=Import, summary="Get all imports of a pipeline")
 async def list_imports(call: Call[None], db: Database) -> Rows[service.ImportRecord]:
-    path: dict[str, Any] = {name: call.ids[name] for name in ("questionnaire_id", "pipeline_id")}
-    await pipelines.get(db, caller=call.caller, **path)
-    organization_id, test_only = call.caller.organization_id, call.caller.test
-    return await service.list_imports(db, organization_id=organization_id, **path, test_only=test_only, page=call.page)
+    await pipelines.get(db, caller=call.caller, **call.ids)
+    key = {"organization_id": call.caller.organization_id, "test_only": call.caller.test}
+    return await service.list_imports(db, **key, **call.ids, page=call.page)
 
 
 @routes.post(
@@ -66,8 +65,7 @@ async def create_import(call: Call[tuple[Cut, str | None]], db: Database) -> Ans
     job = await service.create(
         db,
         caller=call.caller,
-        questionnaire_id=call.ids["questionnaire_id"],
-        pipeline_id=call.ids["pipeline_id"],
+        **call.ids,
         cut=cut,
         file_name=file_name,
         dry_run=query.dry_run,

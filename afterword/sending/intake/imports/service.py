@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal, LiteralString, NamedTuple
+from typing import Annotated, Any, Final, Literal, LiteralString, NamedTuple, Unpack
 from uuid import UUID
 
 import msgspec
@@ -39,6 +39,7 @@ from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields, problems
 from afterword.sending.intake import batches, dry_runs
 from afterword.sending.intake.batches import Outcome, Policy
+from afterword.sending.pipelines.service import PipelinePath
 from afterword.sending.queue import service as queue
 from afterword.sending.queue.records import QueueItemRequest
 from afterword.sending.queue.scheduler import checked_rows
@@ -95,13 +96,15 @@ _COLUMNS: Final = f"{columns_of(ImportRecord, without={'attempts'})}, failures a
 _GIVEN: Final[LiteralString] = """import_id, questionnaire_id, pipeline_id, test, file_name, dry_run, strict,
   on_conflict, columns, places, rows_total, rows_repeated, pieces, created_time, created_by, actor_kind"""
 _COLUMNS_I: Final = qualified(_COLUMNS, "i")
+_ROW: Final[LiteralString] = "row, state, item_id, external_reference, problem, line, reason"
 IMPORTS: Final = Leases(
     record=ImportRecord,
     table="queue_import",
     id="import_id",
     columns=_COLUMNS,
-    turn="turn_time",
     attempts="failures",
+    resumable="""state = 'failed' and exists (select from queue_import_piece p
+      where p.organization_id = j.organization_id and p.import_id = j.import_id and p.number = j.next_piece)""",
     on_release=", turn_time = now()",
 )
 
@@ -175,7 +178,7 @@ async def list_import_rows(
     db: Database, *, organization_id: str, import_id: str, page: Page
 ) -> RowsRecord[ImportRowRecord]:
     return await db.records(ImportRowRecord).fetch_list(
-        """select row, state, item_id, external_reference, problem, line, reason from queue_import_row
+        f"""select {_ROW} from queue_import_row
            where organization_id = $1 and import_id = $2""",
         organization_id,
         import_id,
@@ -188,7 +191,7 @@ async def list_failed_rows(
 ) -> list[ImportRowRecord]:
     """Those behind this row, in their order."""
     return await db.records(ImportRowRecord).fetch(
-        """select row, state, item_id, external_reference, problem, line, reason from queue_import_row
+        f"""select {_ROW} from queue_import_row
            where organization_id = $1 and import_id = $2 and row > $3 and state = 'failed' order by row limit $4""",
         organization_id,
         import_id,
@@ -292,32 +295,9 @@ async def _settle_piece(  # any tenant: the import names its own
     )
 
 
-async def _update_to_queued(
-    db: Database, *, organization_id: str, import_id: str, now: datetime
-) -> ImportRecord | None:
-    """Let one that failed go on where it stopped, if the rest of its file is still there."""
-    return await db.records(ImportRecord).fetch_row(
-        f"""update queue_import i set state = 'queued', error = null, finished_time = null, failures = 0,
-             turn_time = $3, version = version + 1
-           where organization_id = $1 and import_id = $2 and state = 'failed'
-             and exists (select from queue_import_piece p where p.organization_id = i.organization_id
-               and p.import_id = i.import_id and p.number = i.next_piece)
-           returning {_COLUMNS}""",
-        organization_id,
-        import_id,
-        now,
-    )
-
-
 async def _delete_pieces(db: Database, *, organization_id: str, import_id: str) -> None:
     await db.execute(
         "delete from queue_import_piece where organization_id = $1 and import_id = $2", organization_id, import_id
-    )
-
-
-async def _delete_import(db: Database, *, organization_id: str, import_id: str) -> None:
-    await db.execute(
-        "delete from queue_import where organization_id = $1 and import_id = $2", organization_id, import_id
     )
 
 
@@ -395,16 +375,10 @@ CREATED: Final = 201
 DATE_ORDER: Final = "The send times do not show whether the day or the month comes first. Choose one."
 
 
-class CannotResume(errors.Conflict):
-    code_default = "not_ready"
-
-
 async def create(
     db: Database,
     *,
     caller: Caller,
-    questionnaire_id: str,
-    pipeline_id: str,
     cut: Cut,
     secret: bytes,
     now: datetime,
@@ -412,18 +386,19 @@ async def create(
     dry_run: bool = False,
     on_conflict: Policy = "error",
     strict: bool = False,
+    **path: Unpack[PipelinePath],
 ) -> ImportRecord:
     """Queue the import of a file. Raises NotFound, NotPublished, TooMany, Invalid for its header."""
-    where = {"questionnaire_id": questionnaire_id, "pipeline_id": pipeline_id}
-    await batches.scheduler_of(db, caller=caller, **where, secret=secret)
+    await batches.scheduler_of(db, caller=caller, secret=secret, **path)
     await IMPORTS.require_capacity(db, organization_id=caller.organization_id, noun="imports")
-    declared = await metadata.declared_of(db, organization_id=caller.organization_id, questionnaire_id=questionnaire_id)
+    key = {"organization_id": caller.organization_id, "questionnaire_id": path["questionnaire_id"]}
+    declared = await metadata.declared_of(db, **key)
     core_imports.check(cut, declared=declared, strict=strict)
     job = await _insert_import(
         db,
         organization_id=caller.organization_id,
         columns={
-            **where,
+            **path,
             "import_id": ids.ordered(now),
             "test": caller.test,
             "file_name": file_name,
@@ -484,21 +459,16 @@ async def get(db: Database, *, caller: Caller, import_id: str) -> ImportRecord:
 
 async def delete(db: Database, *, job: ImportRecord, now: datetime) -> None:
     """Cancel what waits or runs: what is settled stays, no further row is read. One that has ended is forgotten."""
-    key = {"organization_id": job.organization_id, "import_id": job.import_id}
     if await IMPORTS.end(db, job=job, owner=None, state="cancelled", now=now):
-        await _delete_pieces(db, **key)
+        await _delete_pieces(db, organization_id=job.organization_id, import_id=job.import_id)
     else:
-        await _delete_import(db, **key)
+        await IMPORTS.delete(db, job=job)
 
 
 async def resume(db: Database, *, job: ImportRecord, now: datetime) -> ImportRecord:
-    """Let one that failed go on where it stopped; one that has not ended goes on anyway. Raises CannotResume."""
-    if not job.has_ended:
-        return job
-    again = await _update_to_queued(db, organization_id=job.organization_id, import_id=job.import_id, now=now)
-    if again is None:
-        raise CannotResume(f"The import is {job.state}, and nothing of its file is left to go on with.")
-    return again
+    """Let one that failed go on where it stopped, if the rest of its file is still there. Raises Conflict."""
+    refusal = f"The import is {job.state}, and nothing of its file is left to go on with."
+    return await IMPORTS.resume(db, job=job, now=now, refusal=refusal)
 
 
 async def work(db: Database, *, job: ImportRecord, owner: UUID, secret: bytes, now: datetime) -> ImportRecord:

@@ -67,7 +67,8 @@ async def start(
     there = await pipeline_of(db, organization_id=organization_id, questionnaire_id=questionnaire.questionnaire_id)
     if there is not None:
         return Started(questionnaire.questionnaire_id, there)
-    first, *others = _invitations()[name].items()
+    text = (resources.files("afterword.sending.pipelines.starters") / INVITATIONS).read_text(encoding="utf-8")
+    first, *others = yaml.safe_load(text)[name].items()
     made = await pipelines.create_pipeline(
         db,
         organization_id=organization_id,
@@ -78,7 +79,6 @@ async def start(
         message_subject=first[1]["subject"],
         message_body=first[1]["body"],
         messages=dict(others),
-        created_by=caller and caller.actor_id,
         caller=caller,
         now=now,
     )
@@ -113,8 +113,3 @@ def _without(value: Any, others: Collection[str]) -> Any:
     if isinstance(value, dict):
         return {name: _without(each, others) for name, each in value.items() if name not in others}
     return value
-
-
-def _invitations() -> dict[str, dict[str, dict[str, str]]]:
-    text = (resources.files("afterword.sending.pipelines.starters") / INVITATIONS).read_text(encoding="utf-8")
-    return yaml.safe_load(text)

@@ -93,7 +93,9 @@ def settled(item: Claimed, outcome: Outcome, *, waits: Waits, now: datetime) -> 
         case Retry(cause="recipient"):
             return _retried(item, outcome, waits, now)
         case Retry():
-            return _uncounted(item, outcome, waits, now)
+            of_attempt = {"reply_code": outcome.reply_code, "reply": outcome.reason}
+            told = "throttled" if outcome.cause == "throttle" else "retry"
+            return _uncounted(item, statuses.THROTTLED, outcome, waits, now, outcome=told, **of_attempt)
         case Unknown():
             return _unknown(item, statuses.UNKNOWN, outcome.reason, waits, now)
         case _:
@@ -102,14 +104,7 @@ def settled(item: Claimed, outcome: Outcome, *, waits: Waits, now: datetime) -> 
 
 def released(item: Claimed, outcome: Retry, *, waits: Waits, now: datetime) -> Settlement:
     """A throttle or a fault of ours before the item began: back, without an attempt."""
-    return _of(
-        item,
-        statuses.RELEASE.step(Item.CLAIMED, Item.SCHEDULED),
-        reason=_reason(outcome),
-        result=f"Held: {outcome.reason}",
-        due_time=_uncounted_due(item, outcome, waits, now),
-        counted=0,
-    )
+    return _uncounted(item, statuses.RELEASE, outcome, waits, now)
 
 
 def overdrawn(item: Claimed, domain: str, *, wait: timedelta) -> Settlement:
@@ -227,18 +222,17 @@ def _retried(item: Claimed, outcome: Retry, waits: Waits, now: datetime) -> Sett
     )
 
 
-def _uncounted(item: Claimed, outcome: Retry, waits: Waits, now: datetime) -> Settlement:
-    """A throttle or a fault of ours after the item began: repeated until `not_after`."""
+def _uncounted(item: Claimed, move: Move, retry: Retry, waits: Waits, now: datetime, **of_attempt: Any) -> Settlement:
+    """A throttle or a fault of ours: repeated until `not_after`. `of_attempt`: how it ended, if the item began."""
+    [current] = move.sources
     return _of(
         item,
-        statuses.THROTTLED.step(Item.SENDING, Item.SCHEDULED),
-        reason=_reason(outcome),
-        result=f"Held: {outcome.reason}",
-        due_time=_uncounted_due(item, outcome, waits, now),
+        move.step(current, Item.SCHEDULED),
+        reason=REASON_THROTTLED if retry.cause == "throttle" else retry.cause,
+        result=f"Held: {retry.reason}",
+        due_time=_uncounted_due(item, retry, waits, now),
         counted=0,
-        outcome="throttled" if outcome.cause == "throttle" else "retry",
-        reply_code=outcome.reply_code,
-        reply=outcome.reason,
+        **of_attempt,
     )
 
 
@@ -288,10 +282,6 @@ def _of(item: Claimed | Overdue, status: Item, **fields: Any) -> Settlement:
     return Settlement(
         organization_id=item.organization_id, item_id=item.item_id, epoch=item.epoch, status=status, **fields
     )
-
-
-def _reason(outcome: Retry) -> str:
-    return REASON_THROTTLED if outcome.cause == "throttle" else outcome.cause
 
 
 def _backoff(item: Claimed | Overdue, waits: Waits) -> timedelta:

@@ -181,7 +181,7 @@ async def settle_claimed_items(db: Database, *, settlements: Sequence[Settlement
 
     Without a reason it is a mere handing back, which no client notices: texts and version stay.
     """
-    rows = await db.fetch(
+    rows = await db.fetch_tuples(
         f"""with b as materialized (
              select * from unnest($1::text[], $2::text[], $3::bigint[], $4::smallint[], $5::text[], $6::text[],
                $7::timestamptz[], $8::text[], $9::text[], $10::smallint[], $11::jsonb[]) as b (organization_id, item_id,
@@ -202,7 +202,7 @@ async def settle_claimed_items(db: Database, *, settlements: Sequence[Settlement
         *arrays(map(_stopped_values, settlements), 10),
         [{"checks": list(s.trace)} if s.trace else None for s in settlements],  # a list of lists would be a matrix
     )
-    return _keys(rows)
+    return set(rows)
 
 
 async def update_leases(  # any tenant: a worker's items are of many organizations
@@ -212,7 +212,7 @@ async def update_leases(  # any tenant: a worker's items are of many organizatio
 
     A row that another transaction has locked is left for the next time, so that it does not delay the others.
     """
-    rows = await db.fetch(
+    rows = await db.fetch_tuples(
         """with b as materialized (
              select * from unnest($1::text[], $2::text[], $3::bigint[]) as b (organization_id, item_id, epoch)),
            held as materialized (
@@ -231,7 +231,7 @@ async def update_leases(  # any tenant: a worker's items are of many organizatio
         *arrays(lease_keys, 3),
         lease_seconds,
     )
-    return _lease_keys(rows)
+    return set(rows)
 
 
 async def update_items_to_sending(  # any tenant: a batch serves many
@@ -241,7 +241,7 @@ async def update_items_to_sending(  # any tenant: a batch serves many
 
     Items are left out whose address has been suppressed since they were claimed.
     """
-    rows = await db.fetch(
+    rows = await db.fetch_tuples(
         """with b as materialized (
              select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::smallint[])
                as b (organization_id, item_id, epoch, instance_id, responder_id, channel_id)),
@@ -262,14 +262,14 @@ async def update_items_to_sending(  # any tenant: a batch serves many
         lease_seconds,
         margin_seconds,
     )
-    return _lease_keys(rows)
+    return set(rows)
 
 
 async def list_begun(  # any tenant: a batch serves many
     db: Database, *, lease_keys: Sequence[LeaseKey], margin_seconds: float
 ) -> set[LeaseKey]:
     """List the leases that have begun and are still ours, after the reply to a commit was lost."""
-    rows = await db.fetch(
+    rows = await db.fetch_tuples(
         """select q.organization_id, q.item_id, q.epoch
            from unnest($1::text[], $2::text[], $3::bigint[]) as b (organization_id, item_id, epoch)
            join queue_item q on q.organization_id = b.organization_id and q.item_id = b.item_id and q.epoch = b.epoch
@@ -279,12 +279,12 @@ async def list_begun(  # any tenant: a batch serves many
         *arrays(lease_keys, 3),
         margin_seconds,
     )
-    return _lease_keys(rows)
+    return set(rows)
 
 
 async def settle_items(db: Database, *, settlements: Sequence[Settlement]) -> set[ItemKey]:
     """Write and close the outcomes of attempts, record events; the items that moved, as the others were fenced."""
-    return _keys(await db.fetch(_SETTLED, *arrays(map(_settled_values, settlements), 14)))
+    return set(await db.fetch_tuples(_SETTLED, *arrays(map(_settled_values, settlements), 14)))
 
 
 async def reap_items(db: Database, *, limit: int) -> list[Overdue]:
@@ -300,7 +300,7 @@ async def reap_items(db: Database, *, limit: int) -> list[Overdue]:
 
 async def settle_reaped_items(db: Database, *, settlements: Sequence[Settlement]) -> set[ItemKey]:
     """Move items of lost workers: fence the worker, close its open attempt as unknown, record events."""
-    return _keys(await db.fetch(_REAPED, *arrays(map(_settled_values, settlements), 14)))
+    return set(await db.fetch_tuples(_REAPED, *arrays(map(_settled_values, settlements), 14)))
 
 
 _claimed_values: Final = itemgetter(*Claimed.__struct_fields__)
@@ -313,11 +313,3 @@ def _claimed(rows: Sequence[Row]) -> list[Claimed]:
     """The oldest first, as the lanes gave them: an update returns its rows in no order."""
     items = [Claimed(*_claimed_values(row)) for row in rows]
     return sorted(items, key=lambda item: (item.due_time, item.item_id))
-
-
-def _keys(rows: Sequence[Row]) -> set[ItemKey]:
-    return {(row["organization_id"], row["item_id"]) for row in rows}
-
-
-def _lease_keys(rows: Sequence[Row]) -> set[LeaseKey]:
-    return {(row["organization_id"], row["item_id"], row["epoch"]) for row in rows}
