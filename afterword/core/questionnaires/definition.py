@@ -8,14 +8,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
-from typing import Final
+from typing import Any, Final
 
 from afterword import ids
 from afterword.core.questionnaires import conditions, endings, questions
-from afterword.core.questionnaires.conditions import Kind, Node
+from afterword.core.questionnaires.conditions import Kind
 from afterword.core.questionnaires.endings import ENDINGS_MAX, Ending
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.questionnaires.question_types import Jump, Question, Translation
+from afterword.core.questionnaires.question_types import Question, Translation
 from afterword.core.questionnaires.questions import (
     DESCRIPTION_CHARACTERS_MAX,
     DISPLAY_NAME_CHARACTERS_MAX,
@@ -280,7 +280,7 @@ class _Reader:
     def with_conditions(self, definition: Definition) -> Definition:
         """The second pass: now every question is known."""
         everything = definition.questions()
-        read: list[tuple[Node | None, tuple[Jump, ...]]] = []
+        read: list[dict[str, Any]] = []
         earlier: dict[str, Kind] = {}
         values: dict[str, Collection[int]] = {}
         keys = {**self._keys["question"], **self._rows}
@@ -294,11 +294,11 @@ class _Reader:
             later = {one.question_id: one.question_id for one in everything[index + 1 :]}
             later |= {one.key: one.question_id for one in everything[index + 1 :] if one.key is not None}
             scope = replace(self._metadata, questions=earlier, keys=keys)
-            read.append((show_if, questions.read_jumps(members, scope, later)))
+            read.append({"show_if": show_if, "jumps": questions.read_jumps(members, scope, later)})
             members.finish()
         remaining = iter(read)
         groups = tuple(
-            replace(group, questions=tuple(_with_conditions(one, *next(remaining)) for one in group.questions))
+            replace(group, questions=tuple(replace(one, **next(remaining)) for one in group.questions))
             for group in definition.groups
         )
         return replace(definition, groups=groups)
@@ -366,10 +366,6 @@ class _Reader:
             self._ids.add(identity)
         if key is not None:
             self._keys[kind].setdefault(key, identity or "")
-
-
-def _with_conditions(question: Question, show_if: Node | None, jumps: tuple[Jump, ...]) -> Question:
-    return replace(question, show_if=show_if, jumps=jumps)
 
 
 _KEY: Final = re.compile(r"[a-z][a-z0-9_]*\Z")
