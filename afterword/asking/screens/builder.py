@@ -106,7 +106,7 @@ async def save_question(visit: Visit) -> Response:
         if stored is None and seen == GONE:
             stored = editing.blank(visit.form.text("type"), question_id)
             document = editing.placed(document, [stored], after="")
-        elif stored is None or editing.mark_of(editing.values_of(stored)) != seen:
+        elif stored is None or question_form.mark_of(editing.values_of(stored)) != seen:
             raise errors.Stale(
                 visit.words("Someone changed this in the meantime. Compare below; saving again replaces their changes.")
             )
@@ -235,7 +235,7 @@ def _question(
     words, question_id = visit.words, str(question["question_id"])
     path, definition = f"{work.path}/edit/{question_id}", work.draft.definition
     theirs = editing.values_of(stored) if stored else {}
-    seen = editing.mark_of(theirs if stale else values) if stored or not stale else GONE
+    seen = question_form.mark_of(theirs if stale else values) if stored or not stale else GONE
     known, places = known_of(work, question_id), editing.places_of(definition, question_id)
     insert = inserts(work, before=question_id)
     return show(

@@ -4,8 +4,6 @@ A place is named by the id that stands before it: of a question, or of a group f
 too: its values stay as they were typed.
 """
 
-import hashlib
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -397,11 +395,6 @@ def choices_of(typed: Typed, before: Mapping[str, Any], known: Mapping[str, Any]
 
 def lines_of(text: str) -> list[str]:
     return [line.strip() for line in text.split("\n") if line.strip()]
-
-
-def mark_of(values: Values) -> str:
-    """A short digest of what a form shows, by which a change of somebody else is noticed."""
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _rows_of(text: str, earlier: Sequence[Mapping[str, Any]], new_id: NewId) -> list[Document]:
