@@ -20,7 +20,7 @@ from afterword.core.questionnaires.question_types import CHOICES_MAX, Question
 from afterword.core.questionnaires.questions import localized
 from afterword.core.questionnaires.visuals import LAYOUTS, Layout, Theme
 from afterword.kit.texts import Texts, texts
-from afterword.kit.web import public
+from afterword.kit.web import public, static
 
 LOCALE_GO: Final = "locale:"  # of the buttons that send the page in another language
 FIELDS_MAX: Final = QUESTIONS_MAX * (CHOICES_MAX + 1) + 10  # all questions on one page, with every choice ticked
@@ -120,6 +120,14 @@ class Placement:
     path: str
     data: Mapping[str, str] = field(default_factory=dict[str, str])
 
+    @property
+    def style_url(self) -> str:
+        return static.url(f"public/{self.kind}.css")
+
+    @property
+    def script_url(self) -> str:
+        return static.url(f"public/{self.kind}_page.js")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
@@ -130,6 +138,10 @@ class Head:
     locale: str
     theme: Theme
     placement: Placement | None = None
+
+    @property
+    def kiosk(self) -> Placement | None:
+        return self.placement if self.placement is not None and self.placement.kind == "kiosk" else None
 
     @property
     def brand(self) -> str:

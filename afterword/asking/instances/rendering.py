@@ -44,15 +44,6 @@ COUPON_EXAMPLE: Final = "EXAMPLE-1234"  # of previews and tests, which take no c
 _STYLED: Final = frozenset({"matrix", "ranking", "contact", "slider", "files"})  # need controls.css
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
-    kind: str
-    path: str
-    data: Mapping[str, str]
-    style_url: str
-    script_url: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
     """The script records by it the choice that a score in a mail made. `seconds` until it is provisional, 0: never."""
@@ -71,7 +62,7 @@ class Frame(TypedDict):
     brand: str
     theme_url: str
     logo_url: str
-    placed: Placed | None
+    placed: Placement | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +183,7 @@ def thank_you_page(
     t, instance, zone = answer_page.texts, answer_page.issued, answer_page.head.questionnaire.time_zone
     sent = instance.completed_time
     facts = [t("Sent on {date}.", date=t.date(sent, time_zone=zone))] if sent is not None else []
-    link, kiosk = None, _kiosk(answer_page.head)
+    link, kiosk = None, answer_page.head.kiosk
     if kiosk is not None:
         facts, link = [], public.Link(kiosk.path, t("Begin again"))
     elif can_change:
@@ -209,13 +200,10 @@ def thank_you_page(
         facts.append(t("You can close this page."))
     if answer_page.is_invitation and not answer_page.sequence.answers:
         by_reference = True  # they cannot be found any more
-    ending = None if by_reference else _full_quota(answer_page) or chosen_ending(answer_page)
+    full = (one for one in answer_page.head.definition.endings if one.ending_id == instance.full_quota_id)
+    ending = None if by_reference else next(full, None) or chosen_ending(answer_page)
     told = reviews.told_of(answer_page, secret) if secret and not is_preview else None
     return _end(answer_page, ending, facts=facts, link=link, call_back=call_back, told=told, status=status)
-
-
-def _kiosk(head: Head) -> Placement | None:
-    return head.placement if head.placement is not None and head.placement.kind == "kiosk" else None
 
 
 def chosen_ending(answer_page: AnswerPage) -> Ending | None:
@@ -230,11 +218,6 @@ def _coupon(answer_page: AnswerPage, ending: Ending) -> Coupon | None:
     is_real = answer_page.instance is not None and not answer_page.is_test
     code = answer_page.context.coupons.get(ending.coupon_pool) if is_real else COUPON_EXAMPLE
     return Coupon(code, qr.code_of(code), code128.bars_of(code)) if code else None
-
-
-def _full_quota(answer_page: AnswerPage) -> Ending | None:
-    quota_id = answer_page.issued.full_quota_id
-    return next((one for one in answer_page.head.definition.endings if one.ending_id == quota_id), None)
 
 
 def preview_end_page(
@@ -275,7 +258,7 @@ def _end(
         **_frame(head),
         title=filled(answer_page, shown.title or "") or t("Thank you"),
         paragraphs=[filled(answer_page, text) or own],
-        links=[] if _kiosk(head) else links,  # they lead out of it
+        links=[] if head.kiosk else links,  # they lead out of it
         facts=[t("This was a test"), *facts] if answer_page.is_test else facts,
         link=link,
         is_done=True,
@@ -441,7 +424,7 @@ def _section_of(answer_page: AnswerPage, group: Group) -> Section | None:
 def _foot(answer_page: AnswerPage) -> str:
     head, t, instance = answer_page.head, answer_page.texts, answer_page.instance
     who = t("Your answers go to {name}.", name=head.brand)
-    if instance is None or _kiosk(head) or answer_page.is_invitation:
+    if instance is None or head.kiosk or answer_page.is_invitation:
         return who
     end = instances.expires_time(instance)
     if end is None:
@@ -470,14 +453,7 @@ def _frame(head: Head) -> Frame:
         brand=head.brand,
         theme_url=style_url(head.theme),
         logo_url=logo_url(head.theme, head.questionnaire.questionnaire_id),
-        placed=_placed(head.placement) if head.placement else None,
-    )
-
-
-def _placed(placement: Placement) -> Placed:
-    kind = placement.kind
-    return Placed(
-        kind, placement.path, placement.data, static.url(f"public/{kind}.css"), static.url(f"public/{kind}_page.js")
+        placed=head.placement,
     )
 
 
