@@ -6,8 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
-from operator import itemgetter
-from typing import Annotated, Any, Final, LiteralString, TypeVar
+from typing import Annotated, Any, Final, LiteralString
 
 import msgspec
 from msgspec import Meta
@@ -21,8 +20,8 @@ from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import GLOBAL, Declared
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page, Rows
-from afterword.kit.db import Database, Row
-from afterword.kit.db.columns import columns_of, has_own, qualified
+from afterword.kit.db import Database
+from afterword.kit.db.columns import columns_of, has_own, maker_of, qualified
 from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
 from afterword.kit.web.operations import Answer, Call, Routes
@@ -57,6 +56,7 @@ _KEY: Final[LiteralString] = """coalesce(m.metadata -> 'questionnaire' ->> 'tran
 OF_ORDER_KEY: Final[LiteralString] = f"""m.organization_id = $1 and m.deleted_time is null and {_KEY} is not null
   and left({_KEY}, 100)"""  # of a queue item; as its index has it
 _COLUMNS: Final = columns_of(ShownResponder, without=("is_whole",))
+_responder: Final = maker_of(ShownResponder)
 _COLUMNS_R: Final = qualified(_COLUMNS, "r")
 _IS_ALL: Final[LiteralString] = (
     "(cardinality(reach.application_ids) = 0 and not reach.test_only and reach.only is null)"
@@ -319,13 +319,6 @@ async def _get_last_questionnaire_id(
     )
 
 
-_values: Final = itemgetter(*ShownResponder.__struct_fields__)
-
-
-def _responder(row: Row) -> ShownResponder:
-    return ShownResponder(*_values(row))
-
-
 NO_RESPONDER: Final = "There is no such responder."
 _UPPER_TO_LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}  # as the index folds: ASCII alone
 _PHONE: Final = re.compile(r"\+[\d\s().\-/]+\Z", re.ASCII)
@@ -527,7 +520,6 @@ def _others_too() -> errors.Forbidden:
     return errors.Forbidden("This person is asked by others too, whom you do not see.")
 
 
-Value = TypeVar("Value")
 SEARCH: Final = (
     "With `search`: those with an address that is this or begins like this; those with values in which its words "
     "begin words, in any case and without accents (Responder Value.Read); and those of items whose "
@@ -672,21 +664,16 @@ def _search(call: Call[Any]) -> str | None:
 
 
 def _change(call: Call[ResponderUpdate] | Call[ResponderRequest], declared: Declared) -> Change:
-    body = call.body
-    given = {} if body.metadata is UNSET else body.metadata
+    given = call.body.named()
     names = Declared(questionnaire={}, responder=declared.responder)
-    changes = metadata.changes_of(given, declared=names, strict=call.strict)
+    changes = metadata.changes_of(given.get("metadata", {}), declared=names, strict=call.strict)
     return Change(
-        has_locale=body.locale is not UNSET,
-        locale=_given(body.locale),
-        has_time_zone=body.time_zone is not UNSET,
-        time_zone=_given(body.time_zone),
+        has_locale="locale" in given,
+        locale=given.get("locale"),
+        has_time_zone="time_zone" in given,
+        time_zone=given.get("time_zone"),
         metadata={**changes.questionnaire, **changes.responder},  # the undeclared ones and the others
     )
-
-
-def _given(value: Value | UnsetType | None) -> Value | None:
-    return None if value is UNSET else value
 
 
 async def _answer(call: Call[Any], db: Database, responder: ShownResponder) -> Answer:
