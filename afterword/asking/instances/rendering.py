@@ -108,6 +108,7 @@ def question_page(
     is_finalized = answer_page.instance is not None and answer_page.instance.finalized
     is_first, page_texts = number == 1, head.definition.page_texts(head.locale)
     heading, lead = _heading(answer_page, number)
+    group = sequence.group_on(number)
     return public.page(
         "answer.html",
         **_frame(head),
@@ -129,7 +130,7 @@ def question_page(
         problems=[one for one in questions if one.error],
         notice=notice,
         heading=heading,
-        group=_section(answer_page, number) if is_first else None,
+        group=_section_of(answer_page, group) if is_first and group else None,
         lead=[filled(answer_page, text) for text in (lead, page_texts.welcome if is_first else None) if text],
         promise=t(ANONYMOUS) if is_first and head.definition.anonymous else "",
         shown=answer_page.positions(number) if answer_page.is_invitation else "",
@@ -406,11 +407,6 @@ def _heading(answer_page: AnswerPage, number: int) -> tuple[str, str | None]:
         return head.title, head.description
     section = _section_of(answer_page, group)
     return (section.title, section.lead) if section else (head.title, None)
-
-
-def _section(answer_page: AnswerPage, number: int) -> Section | None:
-    group = answer_page.sequence.group_on(number)
-    return None if group is None else _section_of(answer_page, group)
 
 
 def _section_of(answer_page: AnswerPage, group: Group) -> Section | None:

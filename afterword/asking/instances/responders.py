@@ -245,7 +245,7 @@ async def list_own(
 
     An address finds only whom it was written to within `only`, and whom nobody else asks.
     """
-    rows = await db.fetch(
+    return await db.records(_responder).fetch(
         f"""with found as materialized (
              select i.responder_id, true as is_own, i.created_time as time from questionnaire_instance i
                where i.organization_id = $1 and i.instance_id = any($5::text[]) and {has_own("i.metadata", "$4")}
@@ -260,7 +260,6 @@ async def list_own(
            where ({_IS_SEEN}) and (f.is_own or {IS_WHOLE}) order by f.time desc nulls last, r.responder_id""",
         *(organization_id, list(application_ids), test_only, only, list(instance_ids), list(address_keys)),
     )
-    return [_responder(row) for row in rows]
 
 
 async def list_identifiers(

@@ -316,7 +316,7 @@ def _uses_of(visit: Visit, work: Work, question_id: str, removed: set[str]) -> l
     words, document = visit.words, work.draft.definition
     leading, asking = editing.uses_of(document, question_id)
     piping = editing.piping_of(document, question_id)
-    asked = editing.endings_asking(document, question_id)
+    asked = [one for one in editing.endings_of(document) if editing.names(one.get("conditions"), question_id)]
     pages = [words("Page {n}", n=words.count(number)) for number in piping.groups]
     return [
         _of(words("The jump of {titles} leads to it."), visit, leading, removed),

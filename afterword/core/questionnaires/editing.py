@@ -160,10 +160,6 @@ def with_jump(question: Mapping[str, Any], number: int, jump: Document | None) -
     return {**question, "jumps": jumps}
 
 
-def endings_asking(document: Mapping[str, Any], question_id: str) -> list[Document]:
-    return [one for one in endings_of(document) if names(one.get("conditions"), question_id)]
-
-
 def endings_of(document: Mapping[str, Any]) -> list[Document]:
     return _objects(document.get("endings"))
 
