@@ -11,7 +11,7 @@ from afterword.asking.instances import quotas
 from afterword.asking.questionnaires import condition_rows
 from afterword.asking.questionnaires.condition_rows import Row, Subjects
 from afterword.asking.screens import question_form, questionnaires
-from afterword.asking.screens.builder import EDIT, address_of, save, show
+from afterword.asking.screens.builder import EDIT, address_of, movable, save, show
 from afterword.asking.screens.question_form import TextVariables, inserts
 from afterword.asking.screens.questionnaires import Work, work_of
 from afterword.console import conditions
@@ -100,24 +100,7 @@ async def save_ending(visit: Visit) -> Response:
     return await save(visit, change, then=f"/endings/{ending_id}")
 
 
-@routes.post(f"{ENDING}/move", scope="Questionnaire.Update")
-async def move_ending(visit: Visit) -> Response:
-    ending_id, to = visit.id("ending_id"), visit.form.text("to")
-    return await save(visit, lambda document: editing.moved_ending(document, ending_id, to=to), "moved", "/endings")
-
-
-@routes.post(f"{ENDING}/removal", scope="Questionnaire.Update")
-async def remove_ending(visit: Visit) -> Response:
-    ending_id = visit.id("ending_id")
-    return await save(
-        visit,
-        lambda document: (
-            editing.with_ending(document, ending_id, None) if editing.ending_of(document, ending_id) else document
-        ),
-        "removed",
-        "/endings",
-        place=f"/endings/{ending_id}",
-    )
+movable(routes, ENDING, "ending_id", editing.moved_ending, editing.without_ending, own="/endings", is_listed=True)
 
 
 @routes.get(ENDING, scope="Questionnaire.Update")

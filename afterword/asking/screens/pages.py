@@ -9,7 +9,7 @@ from afterword.asking.instances import anonymity as anonymity_store
 from afterword.asking.instances.anonymity import TOGETHER_MIN
 from afterword.asking.questionnaires import access, drafts, store
 from afterword.asking.screens import question_form, questionnaires
-from afterword.asking.screens.builder import EDIT, address_of, save, show, uses_of
+from afterword.asking.screens.builder import EDIT, address_of, movable, save, show, uses_of
 from afterword.asking.screens.metadata_names import METADATA, TYPES
 from afterword.asking.screens.question_form import TextVariables, inserts
 from afterword.asking.screens.questionnaires import LISTING, Work, work_of
@@ -204,23 +204,7 @@ async def _group(visit: Visit, db: Database, refusal: errors.Refusal | None = No
     )
 
 
-@routes.post(f"{PAGE}/move", scope="Questionnaire.Update")
-async def move_group(visit: Visit) -> Response:
-    group_id, to = visit.id("group_id"), visit.form.text("to")
-    return await save(
-        visit, lambda document: editing.moved_group(document, group_id, to=to), "moved", f"/page/{group_id}"
-    )
-
-
-@routes.post(f"{PAGE}/removal", scope="Questionnaire.Update")
-async def remove_group(visit: Visit) -> Response:
-    group_id = visit.id("group_id")
-    return await save(
-        visit,
-        lambda document: editing.without_group(document, group_id),
-        "removed",
-        place=f"/page/{group_id}",
-    )
+movable(routes, PAGE, "group_id", editing.moved_group, editing.without_group, own="/page")
 
 
 def _group_in(visit: Visit, document: Document) -> tuple[Document, int]:

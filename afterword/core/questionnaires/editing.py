@@ -168,12 +168,18 @@ def ending_of(document: Mapping[str, Any], ending_id: str) -> Document | None:
     return next((one for one in endings_of(document) if one.get("ending_id") == ending_id), None)
 
 
-def with_ending(document: Mapping[str, Any], ending_id: str, ending: Document | None) -> Document:
-    """The document with this ending in the place of the one with its id (none: added), or without it (None)."""
+def with_ending(document: Mapping[str, Any], ending_id: str, ending: Document) -> Document:
+    """The document with this ending in the place of the one with its id; without one it is added."""
     found = endings_of(document)
     at = next((number for number, one in enumerate(found) if one.get("ending_id") == ending_id), len(found))
-    found[at : at + 1] = [] if ending is None else [ending]
+    found[at : at + 1] = [ending]
     return {**document, "endings": found}
+
+
+def without_ending(document: Mapping[str, Any], ending_id: str) -> Document:
+    found = endings_of(document)
+    others = [one for one in found if one.get("ending_id") != ending_id]
+    return dict(document) if others == found else {**document, "endings": others}
 
 
 def moved_ending(document: Mapping[str, Any], ending_id: str, *, to: str) -> Document:
