@@ -1,10 +1,10 @@
 """The state of an answer page, and its posted form read into answers and error messages in the responder's language."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Final, Literal, TypeVar, final
+from typing import Final, Literal, final
 from urllib.parse import parse_qsl, urlencode
 
 from afterword import errors
@@ -26,7 +26,6 @@ LOCALE_GO: Final = "locale:"  # of the buttons that send the page in another lan
 FIELDS_MAX: Final = QUESTIONS_MAX * (CHOICES_MAX + 1) + 10  # all questions on one page, with every choice ticked
 NUMBER_DIGITS_MAX: Final = 4
 
-Bound = TypeVar("Bound")
 Fields = Mapping[str, list[str]]
 Go = Literal["next", "back", "send", "keep", "deliver"]
 
@@ -473,14 +472,10 @@ def _sentence(question: Question, code: str, texts: Texts, *, limit: int | None 
     return texts(MISFIT) if limit is None else texts(text, count=limit)
 
 
-def _written_bounds(question: Question, texts: Texts) -> tuple[str, str]:
+def _written_bounds(question: Question, texts: Texts) -> list[str]:
     if question.shape in {"date", "date_time"}:
-        return _written(question.date_min, texts.day), _written(question.date_max, texts.day)
-    return _written(question.number_min, texts.number), _written(question.number_max, texts.number)
-
-
-def _written(bound: Bound | None, write: Callable[[Bound], str]) -> str:
-    return "" if bound is None else write(bound)
+        return [texts.day(one) if one else "" for one in (question.date_min, question.date_max)]
+    return ["" if one is None else texts.number(one) for one in (question.number_min, question.number_max)]
 
 
 FILE_SENTENCES: Final[Mapping[Refusal, str]] = {

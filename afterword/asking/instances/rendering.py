@@ -28,7 +28,7 @@ from afterword.core.questionnaires.definition import Group
 from afterword.core.questionnaires.endings import Ending
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.questionnaires.questions import TEXTS, localized
-from afterword.core.questionnaires.visuals import Brand, Theme, read_address
+from afterword.core.questionnaires.visuals import FINGERPRINT_CHARACTERS, Brand, Theme, read_address
 from afterword.core.reading.documents import is_array, is_object
 from afterword.core.text import placeholders
 from afterword.core.text.locales import direction
@@ -451,9 +451,6 @@ def _frame(head: Head) -> Frame:
         logo_url=logo_url(head.theme, head.questionnaire.questionnaire_id),
         placed=head.placement,
     )
-
-
-FINGERPRINT_CHARACTERS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)

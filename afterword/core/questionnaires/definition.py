@@ -59,11 +59,9 @@ class PageTexts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class Group(Texts):
     group_id: str
     key: str | None = None
-    title: str | None = None
-    description: str | None = None
     display_name: str | None = None
     enabled: bool = True
     translations: Mapping[str, Texts] = field(default_factory=dict[str, Texts])
