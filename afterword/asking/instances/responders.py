@@ -395,16 +395,22 @@ async def change(
     found = await get(db, caller=caller, responder_id=responder_id)
     if not found.is_whole:
         raise _others_too()
-    await responders.update(
-        db,
-        organization_id=caller.organization_id,
-        responder_id=responder_id,
-        change=change,
-        now=now,
-        actor=Actor.of(caller),
-        expect=expect,
-    )
+    await update(db, caller=caller, responder_id=responder_id, change=change, now=now, expect=expect)
     return await get(db, caller=caller, responder_id=responder_id)
+
+
+async def update(
+    db: Database,
+    *,
+    caller: Caller,
+    responder_id: str,
+    change: Change,
+    now: datetime,
+    expect: errors.Expect = errors.ANY,
+) -> None:
+    """Change a person whom the caller reaches as a whole."""
+    key = {"organization_id": caller.organization_id, "responder_id": responder_id}
+    await responders.update(db, **key, change=change, now=now, actor=Actor.of(caller), expect=expect)
 
 
 async def create(
@@ -420,14 +426,8 @@ async def create(
     )
     [found] = await responders.find_or_create(db, inputs=[request], now=now, secret=secret, actor=Actor.of(caller))
     if change.time_zone:
-        await responders.update(
-            db,
-            organization_id=caller.organization_id,
-            responder_id=found.responder_id,
-            change=Change(has_time_zone=True, time_zone=change.time_zone),
-            now=now,
-            actor=Actor.of(caller),
-        )
+        zone = Change(has_time_zone=True, time_zone=change.time_zone)
+        await update(db, caller=caller, responder_id=found.responder_id, change=zone, now=now)
     return await get(db, caller=caller, responder_id=found.responder_id), found.created
 
 
@@ -466,14 +466,8 @@ async def find_or_create(
     )
     [found] = await responders.find_or_create(db, inputs=[request], now=now, secret=secret, actor=Actor.of(caller))
     if caller.is_limited and not found.created and await _is_whole(db, caller=caller, responder_id=found.responder_id):
-        await responders.update(
-            db,
-            organization_id=caller.organization_id,
-            responder_id=found.responder_id,
-            change=Change(metadata=metadata),
-            now=now,
-            actor=Actor.of(caller),
-        )
+        change = Change(metadata=metadata)
+        await update(db, caller=caller, responder_id=found.responder_id, change=change, now=now)
     return found.responder_id
 
 

@@ -84,14 +84,8 @@ async def update(
         await events.record(db, events=_events(before, after, caller=caller, now=now))
     if change.metadata.responder:
         await instance_responders.require_whole(db, caller=caller, responder_id=after.responder_id)
-        await responders.update(
-            db,
-            organization_id=after.organization_id,
-            responder_id=after.responder_id,
-            change=responders.Change(metadata=change.metadata.responder),
-            now=now,
-            actor=responders.Actor.of(caller),
-        )
+        merged = responders.Change(metadata=change.metadata.responder)
+        await instance_responders.update(db, caller=caller, responder_id=after.responder_id, change=merged, now=now)
     return after
 
 
