@@ -108,6 +108,15 @@ class Definition:
         return self.translations.get(locale) or Texts()
 
     @cached_property
+    def placed(self) -> tuple[tuple[str, Question], ...]:
+        """All questions in order, each with its JSON pointer before it."""
+        return tuple(
+            (f"/groups/{place}/questions/{index}", question)
+            for place, group in enumerate(self.groups)
+            for index, question in enumerate(group.questions)
+        )
+
+    @cached_property
     def _questions(self) -> tuple[Question, ...]:
         return tuple(question for group in self.groups for question in group.questions)
 

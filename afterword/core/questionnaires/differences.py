@@ -204,7 +204,7 @@ def _of_group(group: Group, definition: Definition) -> Make:
 def _questions(earlier: Definition, later: Definition, locales: Sequence[str]) -> Iterator[Difference]:
     before = {one.question_id: one for one in earlier.questions()}
     after = {one.question_id: one for one in later.questions()}
-    old_paths, new_paths = _paths(earlier), _paths(later)
+    old_paths, new_paths = ({one.question_id: path for path, one in each.placed} for each in (earlier, later))
     for question_id, question in before.items():
         if question_id not in after:
             group_id = earlier.group_of(question_id).group_id
@@ -229,14 +229,6 @@ def _questions(earlier: Definition, later: Definition, locales: Sequence[str]) -
 
 def _of_question(question: Question) -> Make:
     return partial(_make, title=question.title, question_id=question.question_id)
-
-
-def _paths(definition: Definition) -> dict[str, str]:
-    return {
-        question.question_id: f"/groups/{place}/questions/{index}"
-        for place, group in enumerate(definition.groups)
-        for index, question in enumerate(group.questions)
-    }
 
 
 def _moved_questions(earlier: Definition, later: Definition) -> set[str]:
