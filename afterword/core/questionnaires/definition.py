@@ -84,6 +84,11 @@ class Definition:
         """All questions in order, enabled or not."""
         return self._questions
 
+    @cached_property
+    def enabled(self) -> tuple[Question, ...]:
+        """Those that are asked: the enabled ones of enabled groups."""
+        return tuple(one for group in self.groups if group.enabled for one in group.questions if one.enabled)
+
     def question(self, question_id: str) -> Question | None:
         return self._by_id.get(question_id)
 

@@ -137,13 +137,7 @@ class Flow:
 
     @cached_property
     def nodes(self) -> tuple[str, ...]:
-        return tuple(
-            question.question_id
-            for group in self.definition.groups
-            if group.enabled
-            for question in group.questions
-            if question.enabled
-        )
+        return tuple(question.question_id for question in self.definition.enabled)
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
