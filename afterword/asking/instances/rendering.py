@@ -77,7 +77,7 @@ class Coupon:
 
     code: str
     qr: qr.Code
-    bars: code128.Bars | None
+    bars: qr.Code | None
 
 
 def question_page(
