@@ -101,10 +101,6 @@ def _allow(caller: Caller, operation: Operation) -> None:
         caller.require_all()
 
 
-def _taken(_error: errors.Conflict) -> errors.Refusal:
-    return errors.Invalid.at("/key", "already_exists", "Another coupon pool has this key.")
-
-
 async def _delete(change: Change[CouponPool], _options: Mapping[str, Any]) -> None:
     if change.row.given_count:
         raise PoolInUse("Customers have codes of it, which their pages show.")
@@ -142,7 +138,7 @@ POOL = Noun(
     shape="envelope",
     most=POOLS_MAX,
     allow=_allow,
-    conflict=_taken,
+    conflict=lambda _: errors.Invalid.at("/key", "already_exists", "Another coupon pool has this key."),
     delete=_delete,
     screens=Screens(
         path="/console/settings/coupons",

@@ -113,17 +113,13 @@ WRONG: int = 422
 routes = Pages()
 
 
-@routes.post("/a/{instance_id}/call", for_people=True)
-async def post_call(request: Request) -> Response:
-    return await ask_for_call(request)
-
-
 @routes.post(f"{WIDGET}/{{instance_id}}/call", for_people=True)
 async def post_box_call(request: Request) -> Response:
-    placement = await placement_of(request, instance_id=request.path_params["instance_id"])
+    placement = await placement_of(request)
     return html.framed(await ask_for_call(request, placement), placement.data["origins"].split())
 
 
+@routes.post("/a/{instance_id}/call", for_people=True)
 async def ask_for_call(request: Request, placement: Placement | None = None) -> Response:
     """Open the case of the call and go back to the end; a form that is sent again changes the call or nothing."""
     limiter: Limiter = request.state.limiter

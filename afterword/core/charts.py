@@ -231,7 +231,7 @@ def trend(
 
     `before`: the values of as many bins of the period before. A bin without a value interrupts line and band.
     """
-    bottom, top = _axis([*points, *map(Point, before)], bounds)
+    bottom, top = scale([*points, *map(Point, before)], bounds)
     count = max(len(points), 1)
 
     def x_of(index: int) -> float:
@@ -284,12 +284,10 @@ def whisker(
 
 
 def scale(points: Sequence[Point], bounds: tuple[float, float]) -> tuple[float, float]:
-    """The ends of a round scale that holds these values; nothing beyond `bounds`."""
-    return _axis(points, bounds)
+    """Ends of the axis: steps of 1, 2, 5 or their tens that hold all values and leave the ticks round.
 
-
-def _axis(points: Sequence[Point], bounds: tuple[float, float]) -> tuple[float, float]:
-    """Ends of the axis: steps of 1, 2, 5 or their tens that hold all values and leave the ticks round."""
+    Nothing is beyond `bounds`.
+    """
     seen = [each for point in points for each in (point.value, point.low, point.high) if each is not None]
     low, high = (min(seen), max(seen)) if seen else bounds
     first, last = bounds

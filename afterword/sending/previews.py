@@ -87,7 +87,7 @@ class DraftPreviewRequest(fields.Request):
 async def permit(
     db: Database, *, caller: Caller, questionnaire_id: str, wanted: DraftPreviewRequest, now: datetime
 ) -> Permission:
-    """Raises NoDraft, Invalid for an unknown id or a wrong brand, Forbidden for a responder."""
+    """Raises NotFound, Invalid for an unknown id or a wrong brand, Forbidden for a responder."""
     responder_id, brand = wanted.responder_id, wanted.brand
     questionnaire = await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
     draft = await drafts.get(db, **questionnaire.key)

@@ -126,11 +126,7 @@ class _Pool:
     def __init__(self, db: Database, context: AnswerContext, secret: bytes) -> None:
         instance = context.instance
         self._db, self._secret, self._is_open = db, secret, False
-        self._key = {
-            "organization_id": instance.organization_id,
-            "questionnaire_id": instance.questionnaire_id,
-            "version_id": instance.version_id,
-        }
+        self._key = instance.questionnaire_key | instance.version_key
         self._context = f"anonymous pool:{instance.organization_id}:{instance.version_id}"
 
     async def open(self) -> list[Waiting]:
@@ -169,9 +165,7 @@ async def _publish(
     """Make responses of the answers, with the beginning of the day as the time of all that happened to them."""
     invitation, zone = context.instance, zone_of(context.questionnaire.time_zone)
     day = day_start(day_of(now, zone), zone)
-    version = await questionnaires_store.get_version(
-        db, organization_id=invitation.organization_id, version_id=invitation.version_id
-    )
+    version = await questionnaires_store.get_version(db, **invitation.version_key)
     for one in _in_random_order(waiting):
         response, _ = await issuing.issue_by_link(
             db,

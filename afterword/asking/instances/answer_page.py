@@ -1,10 +1,10 @@
 """The state of an answer page, and its posted form read into answers and error messages in the responder's language."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Final, Literal, TypeVar, final
+from typing import Final, Literal, final
 from urllib.parse import parse_qsl, urlencode
 
 from afterword import errors
@@ -20,13 +20,12 @@ from afterword.core.questionnaires.question_types import CHOICES_MAX, Question
 from afterword.core.questionnaires.questions import localized
 from afterword.core.questionnaires.visuals import LAYOUTS, Layout, Theme
 from afterword.kit.texts import Texts, texts
-from afterword.kit.web import public
+from afterword.kit.web import public, static
 
 LOCALE_GO: Final = "locale:"  # of the buttons that send the page in another language
 FIELDS_MAX: Final = QUESTIONS_MAX * (CHOICES_MAX + 1) + 10  # all questions on one page, with every choice ticked
 NUMBER_DIGITS_MAX: Final = 4
 
-Bound = TypeVar("Bound")
 Fields = Mapping[str, list[str]]
 Go = Literal["next", "back", "send", "keep", "deliver"]
 
@@ -120,6 +119,14 @@ class Placement:
     path: str
     data: Mapping[str, str] = field(default_factory=dict[str, str])
 
+    @property
+    def style_url(self) -> str:
+        return static.url(f"public/{self.kind}.css")
+
+    @property
+    def script_url(self) -> str:
+        return static.url(f"public/{self.kind}_page.js")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
@@ -130,6 +137,10 @@ class Head:
     locale: str
     theme: Theme
     placement: Placement | None = None
+
+    @property
+    def kiosk(self) -> Placement | None:
+        return self.placement if self.placement is not None and self.placement.kind == "kiosk" else None
 
     @property
     def brand(self) -> str:
@@ -461,14 +472,10 @@ def _sentence(question: Question, code: str, texts: Texts, *, limit: int | None 
     return texts(MISFIT) if limit is None else texts(text, count=limit)
 
 
-def _written_bounds(question: Question, texts: Texts) -> tuple[str, str]:
+def _written_bounds(question: Question, texts: Texts) -> list[str]:
     if question.shape in {"date", "date_time"}:
-        return _written(question.date_min, texts.day), _written(question.date_max, texts.day)
-    return _written(question.number_min, texts.number), _written(question.number_max, texts.number)
-
-
-def _written(bound: Bound | None, write: Callable[[Bound], str]) -> str:
-    return "" if bound is None else write(bound)
+        return [texts.day(one) if one else "" for one in (question.date_min, question.date_max)]
+    return ["" if one is None else texts.number(one) for one in (question.number_min, question.number_max)]
 
 
 FILE_SENTENCES: Final[Mapping[Refusal, str]] = {

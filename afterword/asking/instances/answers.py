@@ -295,18 +295,12 @@ async def lock_context(db: Database, *, instance_id: str) -> AnswerContext:
 
 
 async def context_of(db: Database, *, instance: Instance) -> AnswerContext:
-    organization_id = instance.organization_id
     questionnaire, metadata = await instances_store.get_questionnaire_and_metadata(
-        db,
-        organization_id=organization_id,
-        questionnaire_id=instance.questionnaire_id,
-        responder_id=instance.responder_id,
+        db, **instance.questionnaire_key, responder_id=instance.responder_id
     )
-    version = await questionnaires_store.get_version(
-        db, organization_id=organization_id, version_id=instance.version_id
-    )
+    version = await questionnaires_store.get_version(db, **instance.version_key)
     declared = await metadata_service.declared(
-        db, organization_id=organization_id, application_id=questionnaire.owner_application_id
+        db, organization_id=instance.organization_id, application_id=questionnaire.owner_application_id
     )
     stored = await list_answers(db, **instance.key)
     return AnswerContext(
@@ -403,7 +397,7 @@ async def save_answers(
     is_first = before.submitted_time is None and bool(edit.changed) and not before.test and not is_apart
     if is_first and questionnaire.responses_max is not None:
         # The count stays locked until commit.
-        await _claim_responses(db, organization_id=before.organization_id, questionnaire_id=before.questionnaire_id)
+        await _claim_responses(db, **before.questionnaire_key)
         await require_capacity(db, issuable=questionnaire)
     if edit.quotas and not before.finalized and not is_apart:  # a complete response keeps its places
         full = await quotas.first_full(

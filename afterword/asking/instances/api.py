@@ -55,7 +55,6 @@ from afterword.kit.db import Database
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.people.responders import store as responders_store
-from afterword.people.responders.store import Responder
 
 routes = Routes(tag="Questionnaire Instances", scope="Questionnaire Instance")
 simplified = Routes(tag="Questionnaire Instances - Simplified", scope="Questionnaire Instance")
@@ -222,9 +221,8 @@ async def list_instances(call: Call[None], db: Database) -> Answer:
 )
 async def get_instance(call: Call[None], db: Database) -> Answer:
     caller = call.caller
-    row = await store.get_shown_instance(db, **caller.reach, only=caller.only, **call.ids)
-    if row is None:
-        raise errors.NotFound("There is no such questionnaire instance.")
+    found = await store.get_shown_instance(db, **caller.reach, only=caller.only, **call.ids)
+    row = errors.found(found, service.NO_INSTANCE)
     return Answer(shown_of(row, call.site.pages(caller.organization_id), call.zone), version=row["version"])
 
 
@@ -253,9 +251,7 @@ async def get_instance_url(call: Call[None], db: Database) -> Answer:
     url = InstanceUrl.of(
         instance,
         call.zone,
-        collection_url=call.public_pages.collection_url(instance.instance_id),
-        collection_url_short=call.public_pages.short_url(instance.short_code),
-        collection_url_long=call.public_pages.collection_url(instance.instance_id),
+        **resources.addresses_of(instance, call.public_pages),
         expires_time=times.format_optional(core_instances.expires_time(instance), zone=call.zone),
     )
     return Answer(url, version=instance.version)
@@ -269,12 +265,9 @@ async def get_instance_url(call: Call[None], db: Database) -> Answer:
 )
 async def get_instance_content(call: Call[None], db: Database) -> Answer:
     instance = await service.get(db, caller=call.caller, **call.ids)
-    version = await _version(db, instance.organization_id, instance.version_id)
+    version = await questionnaires_store.get_version(db, **instance.version_key)
     questionnaire, _ = await store.get_questionnaire_and_metadata(
-        db,
-        organization_id=instance.organization_id,
-        questionnaire_id=instance.questionnaire_id,
-        responder_id=instance.responder_id,
+        db, **instance.questionnaire_key, responder_id=instance.responder_id
     )
     definition, locale = version.definition, instance.locale
     shown: dict[str, Any] = content(
@@ -344,16 +337,19 @@ async def contents_of(
         db, organization_id=caller.organization_id, instance_ids=[each.instance_id for each in instances]
     ):
         stored.setdefault(answer.instance_id, []).append(answer)
-    people: dict[str, Responder] = {}
+    people: dict[str, dict[str, str]] = {}
     if "Responder Value.Read" in caller.scopes:
         keys = sorted({(caller.organization_id, each.responder_id) for each in instances})
-        people = {one.responder_id: one for one in await responders_store.list_responders(db, keys=keys)}
+        people = {one.responder_id: one.metadata for one in await responders_store.list_responders(db, keys=keys)}
     return [
         _content_of(
             each,
             stored.get(each.instance_id, ()),
-            version=await _version(db, each.organization_id, each.version_id),
-            metadata=_metadata(each, people.get(each.responder_id), caller),
+            version=await questionnaires_store.get_version(db, **each.version_key),
+            metadata=ResponseMetadata(
+                questionnaire=each.metadata if "Questionnaire Value.Read" in caller.scopes else {},
+                responder=people.get(each.responder_id, {}),
+            ),
             zone=zone,
         )
         for each in instances
@@ -393,11 +389,11 @@ async def list_question_answers(call: Call[None], db: Database) -> Answer:
     question_id = call.ids["question_id"]
     questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
     key = {**questionnaire.key, "question_id": question_id}
-    if await questionnaires_store.get_question_version_id(db, **key) is None:
-        raise errors.NotFound("There is no such question.")
+    errors.found(await questionnaires_store.get_question_version_id(db, **key), "There is no such question.")
     rows = await answers.list_answers_of_question(db, **key, test_only=call.caller.test, page=call.page)
+    own = {"organization_id": questionnaire.organization_id}
     versions = {
-        version_id: await _version(db, questionnaire.organization_id, version_id)
+        version_id: await questionnaires_store.get_version(db, **own, version_id=version_id)
         for version_id in {answer.version_id for answer, _ in rows.items}
     }
     return Answer(
@@ -501,18 +497,5 @@ async def _flat(call: Call[InstanceUpdate], db: Database) -> metadata.Changes:
     if call.body.metadata is UNSET or not call.body.metadata:
         return metadata.Changes()
     instance = await service.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
-    declared = await metadata_service.declared_of(
-        db, organization_id=instance.organization_id, questionnaire_id=instance.questionnaire_id
-    )
+    declared = await metadata_service.declared_of(db, **instance.questionnaire_key)
     return metadata.changes_of(call.body.metadata, declared=declared, strict=call.strict)
-
-
-def _metadata(instance: store.Instance, responder: Responder | None, caller: Caller) -> ResponseMetadata:
-    return ResponseMetadata(
-        questionnaire=instance.metadata if "Questionnaire Value.Read" in caller.scopes else {},
-        responder=responder.metadata if responder else {},
-    )
-
-
-async def _version(db: Database, organization_id: str, version_id: str) -> Version:
-    return await questionnaires_store.get_version(db, organization_id=organization_id, version_id=version_id)

@@ -74,10 +74,8 @@ async def offered(
     Not in a kiosk, where the next person would read the number, and not while a response is held back, because it
     must open no case. `changes`: the form once more, with the values of the call that was asked for.
     """
-    instance, placement = answer_page.issued, answer_page.head.placement
-    ending = chosen_ending(answer_page)
-    is_kiosk = placement is not None and placement.kind == "kiosk"
-    if ending is None or not ending.call_back or is_kiosk or instance.is_kept_apart:
+    instance, ending = answer_page.issued, chosen_ending(answer_page)
+    if ending is None or not ending.call_back or answer_page.head.kiosk or instance.is_kept_apart:
         return None
     call = await get_call(db, **instance.key)
     here = answer_page.address(instance.instance_id)

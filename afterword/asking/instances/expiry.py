@@ -55,14 +55,13 @@ async def insert_cursors(  # any tenant: the job is the installation's
 async def _count_ended(  # any tenant: the job is the installation's
     db: Database, *, valid_days: int, after: datetime, until: datetime, limit: int
 ) -> int:
-    count: int = await db.fetch_value(
+    return await db.fetch_value(
         """select count(*) from (
              select from questionnaire_instance
              where coalesce(sent_time, created_time) >= $2 and coalesce(sent_time, created_time) <= $3
                and valid_days = $1 and not finalized and deleted_time is null limit $4) found""",
         *(valid_days, after, until, limit),
     )
-    return count
 
 
 async def list_ended(  # any tenant: the job is the installation's

@@ -18,7 +18,7 @@ from afterword.asking.instances.store import (
     Instance,
     Issuable,
 )
-from afterword.asking.questionnaires import metadata as metadata_service, store as questionnaires_store
+from afterword.asking.questionnaires import access, metadata as metadata_service
 from afterword.asking.questionnaires.store import Version
 from afterword.core.answers import progress as core_answers
 from afterword.core.messaging.addresses import CHANNEL_EMAIL
@@ -267,13 +267,11 @@ async def version_to_issue(db: Database, *, issuable: Issuable) -> Version:
         raise Inactive("This questionnaire is not active.")
     if not issuable.application_active:
         raise ApplicationInactive("The application of this questionnaire is not active.")
-    if issuable.published_version_id is None:
+    version = await access.published(db, issuable)
+    if version is None:
         raise NotPublished("This questionnaire has no published version.")
-    if issuable.responses_max is not None:
-        await require_capacity(db, issuable=issuable)
-    return await questionnaires_store.get_version(
-        db, organization_id=issuable.organization_id, version_id=issuable.published_version_id
-    )
+    await require_capacity(db, issuable=issuable)
+    return version
 
 
 async def version_to_start(db: Database, *, issuable: Issuable, is_by_key: bool = False) -> Version:
@@ -297,14 +295,9 @@ async def _versions_to_issue(
     """Settings and published version by organization and questionnaire; those without a version are left out."""
     keys = list(dict.fromkeys((item.organization_id, item.questionnaire_id) for item in items))
     return {
-        (issuable.organization_id, issuable.questionnaire_id): (
-            issuable,
-            await questionnaires_store.get_version(
-                db, organization_id=issuable.organization_id, version_id=issuable.published_version_id
-            ),
-        )
+        (issuable.organization_id, issuable.questionnaire_id): (issuable, version)
         for issuable in await _list_issuables(db, questionnaires=keys)
-        if issuable.published_version_id is not None
+        if (version := await access.published(db, issuable)) is not None
     }
 
 

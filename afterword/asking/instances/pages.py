@@ -74,10 +74,6 @@ routes = Pages()
 
 
 @routes.get("/a/{instance_id}", for_people=True)
-async def get_answer_page(request: Request) -> Response:
-    return await show_answers(request)
-
-
 async def show_answers(request: Request, placement: Placement | None = None) -> Response:
     instance_id: str = request.path_params["instance_id"]
     query = request.query_params
@@ -107,10 +103,6 @@ async def show_answers(request: Request, placement: Placement | None = None) -> 
 
 
 @routes.post("/a/{instance_id}", for_people=True)
-async def post_answer_page(request: Request) -> Response:
-    return await post_answers(request)
-
-
 async def post_answers(request: Request, placement: Placement | None = None) -> Response:
     instance_id: str = request.path_params["instance_id"]
     posted = await read_post(request, partial(_read_page, instance_id, placement))
@@ -210,9 +202,7 @@ async def logo(request: Request) -> Response:
             if ids.is_id(questionnaire_id)
             else None
         )
-    found = logo_of(questionnaire.theme) if questionnaire else None
-    if not found:
-        raise errors.NotFound("There is no such picture.")
+    found = errors.found(logo_of(questionnaire.theme) if questionnaire else None, "There is no such picture.")
     return public.picture(found.content, found.media_type, is_named=request.query_params.get("v") == found.fingerprint)
 
 
@@ -272,13 +262,33 @@ def _page_of(request: Request, context: AnswerContext, placement: Placement | No
 
 
 async def read_post(request: Request, read_page: ReadPage, *, keeps: bool = True) -> Posted:
-    """The posted page. `read_page` finds the questions that may take files; None: none does.
+    """The posted page, with files where it is a form of parts. `read_page` finds the questions that take them, if any.
 
-    `keeps`: whether the answers are saved, as those of a preview are not.
+    `keeps`: whether the answers are saved, as those of a preview are not. Raises Malformed, TooLarge, TooMany,
+    Unavailable, and what `read_page` raises.
     """
-    if uploads.is_form(request.headers.get("content-type")):
-        return await read_files(request, read_page, keeps=keeps)
-    return read_posted(await public.read_body(request))
+    label = request.headers.get("content-type", "")
+    if not uploads.is_form(label):
+        return read_posted(await public.read_body(request))
+    async with db.connection(request.state.pool) as database:
+        answer_page = await read_page(database)
+        now = database.clock.now()
+    questions = [] if answer_page is None else answer_page.file_questions
+    limiter, source, site = _limiter(request), _source(request), request.state.site
+    limiter.count_upload(source)
+    with limiter.upload(source):
+        body = await public.read_body(request, bytes_max=_bytes_max(questions), seconds_max=UPLOAD_SECONDS_MAX)
+        fields, sent = _parted(await asyncio.to_thread(uploads.read_parts, body, label, parts_max=FIELDS_MAX))
+        del body
+        found: Mapping[str, Received] = {}
+        if sent and questions:
+            found = await asyncio.to_thread(partial(files.check, questions, _uploads(questions, sent), now=now))
+            if site.scan_command:
+                found = await files.scanned(found, site=site)
+            if site.file_folder and keeps and answer_page is not None:
+                organization_id = answer_page.head.questionnaire.organization_id
+                found = await files.in_folder(request.state.pool, found, organization_id=organization_id, site=site)
+    return posted_of(fields, files=found)
 
 
 async def read_start_page(read: ReadStart, database: db.Database) -> AnswerPage | None:
@@ -454,7 +464,9 @@ async def _closed_link(request: Request, database: db.Database, start: Start) ->
             return thank_you_page(answer_page, by_reference=True)
         return await _closed(database, answer_page)
     try:
-        await issuing.version_to_start(database, issuable=start.questionnaire, is_by_key=start.terms is not None)
+        await issuing.version_to_start(
+            database, issuable=start.questionnaire, is_by_key=start.terms.link_id is not None
+        )
     except (answers.Inactive, answers.Closed):
         return closed_page(answer_page)
     return None
@@ -542,37 +554,6 @@ def _unread(request: Request, answer_page: AnswerPage, posted: Posted) -> Respon
     notice = answer_page.texts("This page could not be read. Please send it again.")
     number = answer_page.sequence.at(posted.page)
     return _page(request, answer_page, number, posted=posted, notice=notice, status=FORM_STATUS_WRONG)
-
-
-async def read_files(request: Request, read_page: ReadPage, *, keeps: bool) -> Posted:
-    """A posted page that may have files. `read_page` finds the questions that take them; None: none does.
-
-    `keeps`: whether the answers are saved.
-
-    Raises Malformed, TooLarge, TooMany, Unavailable, and what `read_page` raises.
-    """
-    label = request.headers.get("content-type", "")
-    async with db.connection(request.state.pool) as database:
-        answer_page = await read_page(database)
-        now = database.clock.now()
-    questions = [] if answer_page is None else answer_page.file_questions
-    limiter: Limiter = request.state.limiter
-    site: Site = request.state.site
-    source = request.client.host if request.client else ""
-    limiter.count_upload(source)
-    with limiter.upload(source):
-        body = await public.read_body(request, bytes_max=_bytes_max(questions), seconds_max=UPLOAD_SECONDS_MAX)
-        fields, sent = _parted(await asyncio.to_thread(uploads.read_parts, body, label, parts_max=FIELDS_MAX))
-        del body
-        found: Mapping[str, Received] = {}
-        if sent and questions:
-            found = await asyncio.to_thread(partial(files.check, questions, _uploads(questions, sent), now=now))
-            if site.scan_command:
-                found = await files.scanned(found, site=site)
-            if site.file_folder and keeps and answer_page is not None:
-                organization_id = answer_page.head.questionnaire.organization_id
-                found = await files.in_folder(request.state.pool, found, organization_id=organization_id, site=site)
-    return posted_of(fields, files=found)
 
 
 def _bytes_max(questions: Sequence[Question]) -> int:

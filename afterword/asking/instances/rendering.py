@@ -28,7 +28,7 @@ from afterword.core.questionnaires.definition import Group
 from afterword.core.questionnaires.endings import Ending
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.questionnaires.questions import TEXTS, localized
-from afterword.core.questionnaires.visuals import Brand, Theme, read_address
+from afterword.core.questionnaires.visuals import FINGERPRINT_CHARACTERS, Brand, Theme, read_address
 from afterword.core.reading.documents import is_array, is_object
 from afterword.core.text import placeholders
 from afterword.core.text.locales import direction
@@ -42,15 +42,6 @@ ANONYMOUS: Final = (
 )
 COUPON_EXAMPLE: Final = "EXAMPLE-1234"  # of previews and tests, which take no code
 _STYLED: Final = frozenset({"matrix", "ranking", "contact", "slider", "files"})  # need controls.css
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    kind: str
-    path: str
-    data: Mapping[str, str]
-    style_url: str
-    script_url: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +62,7 @@ class Frame(TypedDict):
     brand: str
     theme_url: str
     logo_url: str
-    placed: Placed | None
+    placed: Placement | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +77,7 @@ class Coupon:
 
     code: str
     qr: qr.Code
-    bars: code128.Bars | None
+    bars: qr.Code | None
 
 
 def question_page(
@@ -117,6 +108,7 @@ def question_page(
     is_finalized = answer_page.instance is not None and answer_page.instance.finalized
     is_first, page_texts = number == 1, head.definition.page_texts(head.locale)
     heading, lead = _heading(answer_page, number)
+    group = sequence.group_on(number)
     return public.page(
         "answer.html",
         **_frame(head),
@@ -138,7 +130,7 @@ def question_page(
         problems=[one for one in questions if one.error],
         notice=notice,
         heading=heading,
-        group=_section(answer_page, number) if is_first else None,
+        group=_section_of(answer_page, group) if is_first and group else None,
         lead=[filled(answer_page, text) for text in (lead, page_texts.welcome if is_first else None) if text],
         promise=t(ANONYMOUS) if is_first and head.definition.anonymous else "",
         shown=answer_page.positions(number) if answer_page.is_invitation else "",
@@ -192,7 +184,7 @@ def thank_you_page(
     t, instance, zone = answer_page.texts, answer_page.issued, answer_page.head.questionnaire.time_zone
     sent = instance.completed_time
     facts = [t("Sent on {date}.", date=t.date(sent, time_zone=zone))] if sent is not None else []
-    link, kiosk = None, _kiosk(answer_page.head)
+    link, kiosk = None, answer_page.head.kiosk
     if kiosk is not None:
         facts, link = [], public.Link(kiosk.path, t("Begin again"))
     elif can_change:
@@ -209,13 +201,10 @@ def thank_you_page(
         facts.append(t("You can close this page."))
     if answer_page.is_invitation and not answer_page.sequence.answers:
         by_reference = True  # they cannot be found any more
-    ending = None if by_reference else _full_quota(answer_page) or chosen_ending(answer_page)
+    full = (one for one in answer_page.head.definition.endings if one.ending_id == instance.full_quota_id)
+    ending = None if by_reference else next(full, None) or chosen_ending(answer_page)
     told = reviews.told_of(answer_page, secret) if secret and not is_preview else None
     return _end(answer_page, ending, facts=facts, link=link, call_back=call_back, told=told, status=status)
-
-
-def _kiosk(head: Head) -> Placement | None:
-    return head.placement if head.placement is not None and head.placement.kind == "kiosk" else None
 
 
 def chosen_ending(answer_page: AnswerPage) -> Ending | None:
@@ -230,11 +219,6 @@ def _coupon(answer_page: AnswerPage, ending: Ending) -> Coupon | None:
     is_real = answer_page.instance is not None and not answer_page.is_test
     code = answer_page.context.coupons.get(ending.coupon_pool) if is_real else COUPON_EXAMPLE
     return Coupon(code, qr.code_of(code), code128.bars_of(code)) if code else None
-
-
-def _full_quota(answer_page: AnswerPage) -> Ending | None:
-    quota_id = answer_page.issued.full_quota_id
-    return next((one for one in answer_page.head.definition.endings if one.ending_id == quota_id), None)
 
 
 def preview_end_page(
@@ -275,7 +259,7 @@ def _end(
         **_frame(head),
         title=filled(answer_page, shown.title or "") or t("Thank you"),
         paragraphs=[filled(answer_page, text) or own],
-        links=[] if _kiosk(head) else links,  # they lead out of it
+        links=[] if head.kiosk else links,  # they lead out of it
         facts=[t("This was a test"), *facts] if answer_page.is_test else facts,
         link=link,
         is_done=True,
@@ -425,11 +409,6 @@ def _heading(answer_page: AnswerPage, number: int) -> tuple[str, str | None]:
     return (section.title, section.lead) if section else (head.title, None)
 
 
-def _section(answer_page: AnswerPage, number: int) -> Section | None:
-    group = answer_page.sequence.group_on(number)
-    return None if group is None else _section_of(answer_page, group)
-
-
 def _section_of(answer_page: AnswerPage, group: Group) -> Section | None:
     group = answer_page.head.definition.group(group.group_id) or group
     own = group.translations.get(answer_page.head.locale)
@@ -441,7 +420,7 @@ def _section_of(answer_page: AnswerPage, group: Group) -> Section | None:
 def _foot(answer_page: AnswerPage) -> str:
     head, t, instance = answer_page.head, answer_page.texts, answer_page.instance
     who = t("Your answers go to {name}.", name=head.brand)
-    if instance is None or _kiosk(head) or answer_page.is_invitation:
+    if instance is None or head.kiosk or answer_page.is_invitation:
         return who
     end = instances.expires_time(instance)
     if end is None:
@@ -470,18 +449,8 @@ def _frame(head: Head) -> Frame:
         brand=head.brand,
         theme_url=style_url(head.theme),
         logo_url=logo_url(head.theme, head.questionnaire.questionnaire_id),
-        placed=_placed(head.placement) if head.placement else None,
+        placed=head.placement,
     )
-
-
-def _placed(placement: Placement) -> Placed:
-    kind = placement.kind
-    return Placed(
-        kind, placement.path, placement.data, static.url(f"public/{kind}.css"), static.url(f"public/{kind}_page.js")
-    )
-
-
-FINGERPRINT_CHARACTERS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)

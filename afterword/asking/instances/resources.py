@@ -73,7 +73,7 @@ class HeldInstance(QuestionnaireInstance):
 
 
 def instance_of(instance: store.ShownInstance, pages: PublicPages, zone: tzinfo) -> QuestionnaireInstance:
-    return QuestionnaireInstance.of(instance, zone, **_addresses(instance, pages))
+    return QuestionnaireInstance.of(instance, zone, **_members(instance, pages))
 
 
 def shown_of(row: Row, pages: PublicPages, zone: tzinfo) -> QuestionnaireInstance:
@@ -85,17 +85,16 @@ def shown_of(row: Row, pages: PublicPages, zone: tzinfo) -> QuestionnaireInstanc
 
 
 def held_instance_of(instance: store.Instance, pages: PublicPages, zone: tzinfo) -> HeldInstance:
-    return HeldInstance.of(instance, zone, **_addresses(instance, pages))
+    return HeldInstance.of(instance, zone, **_members(instance, pages))
 
 
-def _addresses(instance: store.ShownInstance, pages: PublicPages) -> dict[str, Any]:
-    url = pages.collection_url(instance.instance_id)
-    return {
-        "collection_url": url,
-        "collection_url_short": pages.short_url(instance.short_code),
-        "collection_url_long": url,
-        "question_ids": ",".join(instance.question_ids),
-    }
+def _members(instance: store.ShownInstance, pages: PublicPages) -> dict[str, str]:
+    return {**addresses_of(instance, pages), "question_ids": ",".join(instance.question_ids)}
+
+
+def addresses_of(instance: store.ShownInstance, pages: PublicPages) -> dict[str, str]:
+    url, short = pages.collection_url(instance.instance_id), pages.short_url(instance.short_code)
+    return {"collection_url": url, "collection_url_short": short, "collection_url_long": url}
 
 
 class InstanceWithChildren(QuestionnaireInstance):

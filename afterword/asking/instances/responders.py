@@ -6,8 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
-from operator import itemgetter
-from typing import Annotated, Any, Final, LiteralString, TypeVar
+from typing import Annotated, Any, Final, LiteralString
 
 import msgspec
 from msgspec import Meta
@@ -21,8 +20,8 @@ from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import GLOBAL, Declared
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page, Rows
-from afterword.kit.db import Database, Row
-from afterword.kit.db.columns import columns_of, has_own, qualified
+from afterword.kit.db import Database
+from afterword.kit.db.columns import columns_of, has_own, maker_of, qualified
 from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
 from afterword.kit.web.operations import Answer, Call, Routes
@@ -57,6 +56,7 @@ _KEY: Final[LiteralString] = """coalesce(m.metadata -> 'questionnaire' ->> 'tran
 OF_ORDER_KEY: Final[LiteralString] = f"""m.organization_id = $1 and m.deleted_time is null and {_KEY} is not null
   and left({_KEY}, 100)"""  # of a queue item; as its index has it
 _COLUMNS: Final = columns_of(ShownResponder, without=("is_whole",))
+_responder: Final = maker_of(ShownResponder)
 _COLUMNS_R: Final = qualified(_COLUMNS, "r")
 _IS_ALL: Final[LiteralString] = (
     "(cardinality(reach.application_ids) = 0 and not reach.test_only and reach.only is null)"
@@ -245,7 +245,7 @@ async def list_own(
 
     An address finds only whom it was written to within `only`, and whom nobody else asks.
     """
-    rows = await db.fetch(
+    return await db.records(_responder).fetch(
         f"""with found as materialized (
              select i.responder_id, true as is_own, i.created_time as time from questionnaire_instance i
                where i.organization_id = $1 and i.instance_id = any($5::text[]) and {has_own("i.metadata", "$4")}
@@ -260,7 +260,6 @@ async def list_own(
            where ({_IS_SEEN}) and (f.is_own or {IS_WHOLE}) order by f.time desc nulls last, r.responder_id""",
         *(organization_id, list(application_ids), test_only, only, list(instance_ids), list(address_keys)),
     )
-    return [_responder(row) for row in rows]
 
 
 async def list_identifiers(
@@ -317,13 +316,6 @@ async def _get_last_questionnaire_id(
            order by i.created_time desc limit 1""",
         *(organization_id, responder_id, list(application_ids)),
     )
-
-
-_values: Final = itemgetter(*ShownResponder.__struct_fields__)
-
-
-def _responder(row: Row) -> ShownResponder:
-    return ShownResponder(*_values(row))
 
 
 NO_RESPONDER: Final = "There is no such responder."
@@ -403,16 +395,22 @@ async def change(
     found = await get(db, caller=caller, responder_id=responder_id)
     if not found.is_whole:
         raise _others_too()
-    await responders.update(
-        db,
-        organization_id=caller.organization_id,
-        responder_id=responder_id,
-        change=change,
-        now=now,
-        actor=Actor.of(caller),
-        expect=expect,
-    )
+    await update(db, caller=caller, responder_id=responder_id, change=change, now=now, expect=expect)
     return await get(db, caller=caller, responder_id=responder_id)
+
+
+async def update(
+    db: Database,
+    *,
+    caller: Caller,
+    responder_id: str,
+    change: Change,
+    now: datetime,
+    expect: errors.Expect = errors.ANY,
+) -> None:
+    """Change a person whom the caller reaches as a whole."""
+    key = {"organization_id": caller.organization_id, "responder_id": responder_id}
+    await responders.update(db, **key, change=change, now=now, actor=Actor.of(caller), expect=expect)
 
 
 async def create(
@@ -428,14 +426,8 @@ async def create(
     )
     [found] = await responders.find_or_create(db, inputs=[request], now=now, secret=secret, actor=Actor.of(caller))
     if change.time_zone:
-        await responders.update(
-            db,
-            organization_id=caller.organization_id,
-            responder_id=found.responder_id,
-            change=Change(has_time_zone=True, time_zone=change.time_zone),
-            now=now,
-            actor=Actor.of(caller),
-        )
+        zone = Change(has_time_zone=True, time_zone=change.time_zone)
+        await update(db, caller=caller, responder_id=found.responder_id, change=zone, now=now)
     return await get(db, caller=caller, responder_id=found.responder_id), found.created
 
 
@@ -474,14 +466,8 @@ async def find_or_create(
     )
     [found] = await responders.find_or_create(db, inputs=[request], now=now, secret=secret, actor=Actor.of(caller))
     if caller.is_limited and not found.created and await _is_whole(db, caller=caller, responder_id=found.responder_id):
-        await responders.update(
-            db,
-            organization_id=caller.organization_id,
-            responder_id=found.responder_id,
-            change=Change(metadata=metadata),
-            now=now,
-            actor=Actor.of(caller),
-        )
+        change = Change(metadata=metadata)
+        await update(db, caller=caller, responder_id=found.responder_id, change=change, now=now)
     return found.responder_id
 
 
@@ -527,7 +513,6 @@ def _others_too() -> errors.Forbidden:
     return errors.Forbidden("This person is asked by others too, whom you do not see.")
 
 
-Value = TypeVar("Value")
 SEARCH: Final = (
     "With `search`: those with an address that is this or begins like this; those with values in which its words "
     "begin words, in any case and without accents (Responder Value.Read); and those of items whose "
@@ -672,21 +657,16 @@ def _search(call: Call[Any]) -> str | None:
 
 
 def _change(call: Call[ResponderUpdate] | Call[ResponderRequest], declared: Declared) -> Change:
-    body = call.body
-    given = {} if body.metadata is UNSET else body.metadata
+    given = call.body.named()
     names = Declared(questionnaire={}, responder=declared.responder)
-    changes = metadata.changes_of(given, declared=names, strict=call.strict)
+    changes = metadata.changes_of(given.get("metadata", {}), declared=names, strict=call.strict)
     return Change(
-        has_locale=body.locale is not UNSET,
-        locale=_given(body.locale),
-        has_time_zone=body.time_zone is not UNSET,
-        time_zone=_given(body.time_zone),
+        has_locale="locale" in given,
+        locale=given.get("locale"),
+        has_time_zone="time_zone" in given,
+        time_zone=given.get("time_zone"),
         metadata={**changes.questionnaire, **changes.responder},  # the undeclared ones and the others
     )
-
-
-def _given(value: Value | UnsetType | None) -> Value | None:
-    return None if value is UNSET else value
 
 
 async def _answer(call: Call[Any], db: Database, responder: ShownResponder) -> Answer:

@@ -77,20 +77,15 @@ async def update(
     if after is None:
         after = await get(db, caller=caller, instance_id=instance_id)
     else:
-        _require_few(after.metadata)
+        if len(after.metadata) > NAMES_MAX:
+            raise errors.Invalid.at("/metadata", "too_many", f"An instance keeps at most {NAMES_MAX} names.")
         if after.valid_days not in {0, before.valid_days}:
             await store.insert_expiry_cursor(db, valid_days=after.valid_days, since=now)
         await events.record(db, events=_events(before, after, caller=caller, now=now))
     if change.metadata.responder:
         await instance_responders.require_whole(db, caller=caller, responder_id=after.responder_id)
-        await responders.update(
-            db,
-            organization_id=after.organization_id,
-            responder_id=after.responder_id,
-            change=responders.Change(metadata=change.metadata.responder),
-            now=now,
-            actor=responders.Actor.of(caller),
-        )
+        merged = responders.Change(metadata=change.metadata.responder)
+        await instance_responders.update(db, caller=caller, responder_id=after.responder_id, change=merged, now=now)
     return after
 
 
@@ -125,9 +120,7 @@ async def _matched(db: Database, *, instance: Instance, change: Change) -> str |
     """The best matching language of the instance's version; raises Invalid if strict and none matches."""
     if change.locale is None:
         return None
-    version = await questionnaires_store.get_version(
-        db, organization_id=instance.organization_id, version_id=instance.version_id
-    )
+    version = await questionnaires_store.get_version(db, **instance.version_key)
     found = locales.match(change.locale, version.definition.locales, version.definition.default_locale)
     if change.is_strict and not locales.is_same_language(change.locale, found):
         there_are = ", ".join(version.definition.locales)
@@ -145,8 +138,3 @@ def _events(before: Instance, after: Instance, *, caller: Caller, now: datetime)
     if is_over and not was_over and not after.is_over:
         kinds.append("expired")
     return [after.event(kind, now=now, caller=caller) for kind in kinds]
-
-
-def _require_few(metadata: Mapping[str, str]) -> None:
-    if len(metadata) > NAMES_MAX:
-        raise errors.Invalid.at("/metadata", "too_many", f"An instance keeps at most {NAMES_MAX} names.")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal, LiteralString
+from typing import Annotated, Final, Literal, LiteralString
 
 import msgspec
 from msgspec import Meta
@@ -90,9 +90,9 @@ async def count_doubtful(
 
 async def _update_accepted(
     db: Database, *, organization_id: str, instance_id: str, now: datetime, updated_by: str | None
-) -> Instance | None:
+) -> Instance:
     """Give a response that is kept apart its times, and count its answers."""
-    return await db.records(Instance.of).fetch_row(
+    return await db.records(Instance.of).fetch_one(
         f"""with answers as (
              update answer set provisional = false
              where organization_id = $1 and instance_id = $2 and provisional)
@@ -108,8 +108,8 @@ async def _update_accepted(
 
 async def _update_rejected(
     db: Database, *, organization_id: str, instance_id: str, now: datetime, updated_by: str | None
-) -> Instance | None:
-    return await db.records(Instance.of).fetch_row(
+) -> Instance:
+    return await db.records(Instance.of).fetch_one(
         f"""with answers as (
              update answer set provisional = true
              where organization_id = $1 and instance_id = $2 and not provisional)
@@ -153,8 +153,7 @@ async def judge(db: Database, *, caller: Caller, instance_ids: Sequence[str], de
 
 async def accept(db: Database, *, caller: Caller, before: Instance, now: datetime) -> None:
     """Record the events that the response would have had: rules and webhooks follow them as always."""
-    after = await _update_accepted(db, **_key(caller, before, now))
-    assert after is not None  # noqa: S101  it is locked
+    after = await _update_accepted(db, **before.key, now=now, updated_by=caller.actor_id or None)
     context = await answers.context_of(db, instance=after)
     recorded = [after.event("accepted", now=now, caller=caller)]
     recorded += [after.event("viewed", now=now)] if before.viewed_time is None else []
@@ -171,20 +170,10 @@ async def accept(db: Database, *, caller: Caller, before: Instance, now: datetim
 
 
 async def _reject(db: Database, *, caller: Caller, before: Instance, now: datetime) -> None:
-    after = await _update_rejected(db, **_key(caller, before, now))
-    assert after is not None  # noqa: S101  it is locked
+    after = await _update_rejected(db, **before.key, now=now, updated_by=caller.actor_id or None)
     # The event tells the times that it had, by which readers find the day in which they counted it.
     told = msgspec.structs.replace(after, submitted_time=before.submitted_time, completed_time=before.completed_time)
     await events.record(db, events=[told.event("rejected", now=now, caller=caller)])
-
-
-def _key(caller: Caller, instance: Instance, now: datetime) -> dict[str, Any]:
-    return {
-        "organization_id": instance.organization_id,
-        "instance_id": instance.instance_id,
-        "now": now,
-        "updated_by": caller.actor_id or None,
-    }
 
 
 PATH: Final = "/q/response/doubtful"

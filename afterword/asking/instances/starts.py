@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,7 +14,7 @@ from afterword.asking.instances import answers, issuing, store
 from afterword.asking.instances.answer_page import AnswerPage, Posted, Wrong, answer_page_of, first, head_of
 from afterword.asking.instances.answers import AnswerContext
 from afterword.asking.instances.store import PublicQuestionnaire
-from afterword.asking.questionnaires import metadata as metadata_service, store as questionnaires_store
+from afterword.asking.questionnaires import access, metadata as metadata_service
 from afterword.asking.questionnaires.store import Version
 from afterword.core.answers import instances
 from afterword.core.answers.progress import PageSequence, draw_questions
@@ -38,35 +38,35 @@ RESPONDER_NAME: Final = re.compile(r"responder\[([A-Za-z][A-Za-z0-9_]*)\]\Z")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkTerms:
-    """The terms of a public link with a key of its own.
+    """The terms of a public link: of one with a key of its own, or without `link_id` of the questionnaire's.
 
-    `metadata` are stored with the response; `parameters`: names whose values the address may give; `address`: confirmed
-    by the visitor.
+    `metadata` are stored with the response; `parameters`: names whose values the address may give, if not all that are
+    declared; `address`: confirmed by the visitor.
     """
 
-    link_id: str
-    metadata: Mapping[str, str]
-    parameters: Collection[str]
-    locale: str | None
+    link_id: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict[str, str])
+    parameters: Collection[str] | None = None
+    locale: str | None = None
     is_once_per_browser: bool = False
     address: str | None = None
+
+
+NO_TERMS: Final = LinkTerms()
 
 
 # A reference is often an order number, which others guess. It starts an instance once. Afterwards only the form or the
 # browser that started it may continue by it, which a cookie proves; the instance's own address works for everybody.
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A start on a public link. The GET makes `nonce`, so that a form sent twice makes one instance.
-
-    `terms`: None for the questionnaire's own link.
-    """
+    """A start on a public link. The GET makes `nonce`, so that a form sent twice makes one instance."""
 
     answer_page: AnswerPage
     version: Version
     reference_id: str | None
     nonce: str
     metadata: Changes
-    terms: LinkTerms | None = None
+    terms: LinkTerms
 
     @property
     def subject(self) -> str:
@@ -113,23 +113,18 @@ async def start_of(
     questionnaire: PublicQuestionnaire,
     reference_id: str | None,
     nonce: str,
-    terms: LinkTerms | None = None,
+    terms: LinkTerms = NO_TERMS,
 ) -> Start:
     """The instance of the reference, else one that may be issued. Raises NotFound before a version is published."""
-    if questionnaire.published_version_id is None:
-        raise errors.NotFound("There is no such page.")
-    organization_id, questionnaire_id = questionnaire.organization_id, questionnaire.questionnaire_id
-    version = await questionnaires_store.get_version(
-        database, organization_id=organization_id, version_id=questionnaire.published_version_id
-    )
+    version = errors.found(await access.published(database, questionnaire), "There is no such page.")
     declared = await metadata_service.declared(
-        database, organization_id=organization_id, application_id=questionnaire.owner_application_id
+        database, organization_id=questionnaire.organization_id, application_id=questionnaire.owner_application_id
     )
     metadata = _metadata(request, declared, terms)
     if version.definition.anonymous:  # neither who nor what is kept of the address
-        reference_id, metadata = None, Changes(dict(terms.metadata) if terms else {})
+        reference_id, metadata = None, Changes(dict(terms.metadata))
     existing = reference_id and await store.get_instance_by_reference(
-        database, organization_id=organization_id, questionnaire_id=questionnaire_id, reference_id=reference_id
+        database, **questionnaire.key, reference_id=reference_id
     )
     if existing:
         answer_page = answer_page_of(await answers.context_of(database, instance=existing))
@@ -149,18 +144,18 @@ def with_proof(request: Request, answer: Response, start: Start, instance_id: st
     """Let only this browser continue by the reference, or know it again at a link with one response per browser."""
     if start.reference_id:
         _set_cookie(request, answer, BEGUN_PURPOSE, token_of(request.state.site.secret, BEGUN_PURPOSE, instance_id))
-    elif start.terms is not None and start.terms.is_once_per_browser:
+    elif start.terms.is_once_per_browser:
         token = token_of(request.state.site.secret, ANSWERED_PURPOSE, instance_id)
         _set_cookie(request, answer, ANSWERED_PURPOSE, f"{instance_id}.{token}")
     return answer
 
 
 def wrong_at_start(start: Start, posted: Posted) -> dict[str, Wrong]:
-    answer_page, placement = start.answer_page, start.answer_page.head.placement
+    answer_page = start.answer_page
     number = answer_page.sequence.at(1)
     form = answer_page.read_form(number, posted)
     has_begun = posted.go != "send" or any(given is not None for given in form.given.values())
-    if placement is not None and placement.kind == "kiosk" and has_begun:  # a kiosk keeps what is right
+    if answer_page.head.kiosk and has_begun:  # a kiosk keeps what is right
         return {}
     after = answer_page.answered(form.given)
     return after.wrong_on(number, form, after.appeared(answer_page, number))
@@ -181,14 +176,16 @@ async def issue(request: Request, database: db.Database, start: Start) -> Answer
             locale=answer_page.head.locale,
             reference_id=start.reference_id,
             metadata=start.metadata,
-            takes_files=placement is None or placement.kind != "kiosk",
-            **_of_terms(start.terms),
+            takes_files=answer_page.head.kiosk is None,
+            link_id=start.terms.link_id,
+            address=start.terms.address,
+            fixed=start.terms.metadata,
         ),
         now=database.clock.now(),
         secret=site.secret,
         draw=draws_of(site.secret, "deal", start.form),
     )
-    if not is_new or (start.terms is not None and start.terms.address):  # a known person's values are not in the start
+    if not is_new or start.terms.address:  # a known person's values are not in the start
         return answer_page_of(await answers.lock_context(database, instance_id=instance.instance_id)).placed(placement)
     context = AnswerContext(
         instance=instance,
@@ -204,16 +201,16 @@ async def issue(request: Request, database: db.Database, start: Start) -> Answer
 def observed(request: Request, database: db.Database, start: Start, posted: Posted) -> answers.Start | None:
     """None where the person is known, by a confirmed address or a reference's instance, or must not be known at all."""
     is_anonymous = start.version.definition.anonymous
-    if is_anonymous or start.answer_page.instance is not None or (start.terms is not None and start.terms.address):
+    if is_anonymous or start.answer_page.instance is not None or start.terms.address:
         return None
     now, shown_time, limiter = database.clock.now(), ids.moment_of(start.nonce), request.state.limiter
-    source, placement = request.client.host if request.client else "", start.answer_page.head.placement
-    # A kiosk shows one page to many people, and sends what waited all at once.
-    is_kiosk = placement is not None and placement.kind == "kiosk"
+    source = request.client.host if request.client else ""
     return answers.Start(
         shown_time=shown_time if shown_time is not None and now - SHOWN_MAX < shown_time <= now else None,
         judges_pace=limiter.holds_back,
-        is_burst=not is_kiosk and limiter.is_burst(source, start.questionnaire.questionnaire_id),
+        # A kiosk shows one page to many people, and sends what waited all at once.
+        is_burst=start.answer_page.head.kiosk is None
+        and limiter.is_burst(source, start.questionnaire.questionnaire_id),
         has_hidden_field=bool(first(posted.fields, HIDDEN_FIELD)),
     )
 
@@ -222,12 +219,6 @@ def answered_in_browser(request: Request) -> str | None:
     instance_id, _, token = headers.read(request, ANSWERED_PURPOSE).partition(".")
     is_ours = is_token(token, secret=request.state.site.secret, purpose=ANSWERED_PURPOSE, subject=instance_id)
     return instance_id if is_ours else None
-
-
-def _of_terms(terms: LinkTerms | None) -> dict[str, Any]:
-    if terms is None:
-        return {}
-    return {"link_id": terms.link_id, "address": terms.address, "fixed": terms.metadata}
 
 
 def _set_cookie(request: Request, answer: Response, name: str, value: str) -> None:
@@ -259,25 +250,24 @@ def _instance_id(secret: bytes, subject: str) -> str:
     return ids.base62(number_of(secret, "instance", subject), ids.ID_CHARACTERS)
 
 
-def _metadata(request: Request, declared: Declared, terms: LinkTerms | None) -> Changes:
+def _metadata(request: Request, declared: Declared, terms: LinkTerms) -> Changes:
     """The metadata of a public link's query: only declared names, because anybody can write there; and the link's."""
     changes = Changes()
     for name, value in request.query_params.multi_items():
         inner = RESPONDER_NAME.match(name)
         plain = inner.group(1) if inner else name
         kind = "responder" if inner else declared.kind_of(plain)
-        if terms is not None and plain not in terms.parameters:
+        if terms.parameters is not None and plain not in terms.parameters:
             continue
         if declared.get(kind, plain) is not None and 0 < len(value) <= VALUE_CHARACTERS_MAX:
             (changes.responder if kind == "responder" else changes.questionnaire)[plain] = value
-    if terms is not None:
-        changes.questionnaire.update(terms.metadata)
+    changes.questionnaire.update(terms.metadata)
     return changes
 
 
-def _locale(request: Request, definition: Definition, terms: LinkTerms | None) -> str:
+def _locale(request: Request, definition: Definition, terms: LinkTerms) -> str:
     """The language of the address, else of the link, else the browser's first available one, else the default."""
-    requested = request.query_params.get("locale") or (terms.locale if terms else None)
+    requested = request.query_params.get("locale") or terms.locale
     if requested:
         return locales.match(requested, definition.locales, definition.default_locale)
     header = request.headers.get("accept-language", "")

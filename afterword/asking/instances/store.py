@@ -19,7 +19,7 @@ from afterword.core.wire.lists import Page, Rows
 from afterword.core.wire.times import Instant
 from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import Database, Row
-from afterword.kit.db.columns import columns_of, qualified
+from afterword.kit.db.columns import columns_of, maker_of, qualified
 
 
 class ShownInstance(msgspec.Struct, frozen=True):
@@ -80,6 +80,14 @@ class Instance(ShownInstance, frozen=True):
     @property
     def key(self) -> dict[str, str]:
         return {"organization_id": self.organization_id, "instance_id": self.instance_id}
+
+    @property
+    def questionnaire_key(self) -> dict[str, str]:
+        return {"organization_id": self.organization_id, "questionnaire_id": self.questionnaire_id}
+
+    @property
+    def version_key(self) -> dict[str, str]:
+        return {"organization_id": self.organization_id, "version_id": self.version_id}
 
     @property
     def is_kept_apart(self) -> bool:
@@ -401,11 +409,7 @@ async def settle_times(  # any tenant: workers serve many organizations
 
 
 _values: Final = itemgetter(*Instance.__struct_fields__)
-_shown_values: Final = itemgetter(*ShownInstance.__struct_fields__)
-
-
-def _shown_instance(row: Row) -> ShownInstance:
-    return ShownInstance(*_shown_values(row))
+_shown_instance: Final = maker_of(ShownInstance)
 
 
 async def list_descendants(

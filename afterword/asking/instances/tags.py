@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from operator import itemgetter
-from typing import Annotated, Any, Final, LiteralString
+from typing import Annotated, Any, Final
 from urllib.parse import quote
 
 import msgspec
@@ -20,7 +19,8 @@ from afterword.core.wire.lists import Page, Rows
 from afterword.errors import Sentence
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
-from afterword.kit.db import Database, Row
+from afterword.kit.db import Database
+from afterword.kit.db.columns import columns_of, maker_of
 from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
@@ -38,7 +38,8 @@ class TagRecord(msgspec.Struct, frozen=True):
 
 
 COUNTED_MAX: Final = 10_000
-_COLUMNS: Final[LiteralString] = "organization_id, instance_id, tag, created_time, created_by"
+_COLUMNS: Final = columns_of(TagRecord)
+_tag: Final = maker_of(TagRecord)
 
 
 async def _list_tags(db: Database, *, organization_id: str, instance_id: str, page: Page) -> Rows[TagRecord]:
@@ -151,13 +152,6 @@ async def _delete_tags(db: Database, *, organization_id: str, instance_ids: Sequ
     )
 
 
-_values: Final = itemgetter(*TagRecord.__struct_fields__)
-
-
-def _tag(row: Row) -> TagRecord:
-    return TagRecord(*_values(row))
-
-
 NO_TAG: Final = "There is no such tag."
 RENAMED_MAX: Final = 10_000  # responses of a tag that gets another name, in one transaction
 VERSION: Final = 1  # a tag never changes, so it has one version only
@@ -173,8 +167,7 @@ async def add(db: Database, *, caller: Caller, instance_id: str, text: str, now:
     """Returns the tag, new or existing. Raises NotFound, Invalid."""
     tag = _normalised(text)
     instance = await instances.get(db, caller=caller, instance_id=instance_id)
-    actor = Actor.of(caller)
-    return await tag_instance(db, instance=instance, tag=tag, now=now, actor=actor)
+    return await tag_instance(db, instance=instance, tag=tag, now=now, actor=Actor.of(caller))
 
 
 async def tag_instance(db: Database, *, instance: Instance, tag: str, now: datetime, actor: Actor) -> TagRecord:

@@ -138,9 +138,7 @@ async def list_questionnaire_values(call: Call[None], db: Database) -> Answer:
 async def list_instance_values(call: Call[None], db: Database) -> Answer:
     instance = await instances.get(db, caller=call.caller, **call.ids)
     rows = await _list_questionnaire_values_of_instance(db, **instance.key, page=call.page)
-    declared = await metadata.declared_of(
-        db, organization_id=instance.organization_id, questionnaire_id=instance.questionnaire_id
-    )
+    declared = await metadata.declared_of(db, **instance.questionnaire_key)
     return _answer(call, QuestionnaireValue, rows, declared.questionnaire)
 
 

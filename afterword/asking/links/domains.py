@@ -134,13 +134,12 @@ async def _update_lost(db: Database, *, organization_id: str, host: str, now: da
 
 async def _update_reached(db: Database, *, organization_id: str, host: str, now: datetime) -> bool:
     """Whether the organization holds the host; noted once."""
-    row = await db.fetch_row(
+    return await db.touches(
         f"""update custom_domain set reached_time = coalesce(reached_time, $3), problem = null,
              version = version + (reached_time is null)::int
-           where organization_id = $1 and host = $2 and {_HELD} returning host""",
+           where organization_id = $1 and host = $2 and {_HELD}""",
         *(organization_id, host, now),
     )
-    return row is not None
 
 
 async def _update_checked(db: Database, domain: CustomDomainRecord, problem: str | None, now: datetime) -> None:
@@ -248,18 +247,14 @@ async def ask(pool: Pool, *, domain: CustomDomainRecord, site: Site, now: dateti
     try:
         await _settle(pool, domain, found, now=now, actor=actor)
     except databases.Taken:
-        await _ask_holder(pool, domain.host, site=site, now=now)
+        # Another organization holds the host; it loses it where its own record is gone.
+        holder = await databases.load(pool, get_holder, host=domain.host)
+        if holder is not None:
+            await _settle(pool, holder, await _record_of(holder, site=site), now=now)
         try:
             await _settle(pool, domain, found, now=now, actor=actor)
         except databases.Taken:
             await databases.change(pool, _update_checked, domain, "in_use", now)
-
-
-async def _ask_holder(pool: Pool, host: str, *, site: Site, now: datetime) -> None:
-    """Another organization holds the host; it loses it where its own record is gone."""
-    holder = await databases.load(pool, get_holder, host=host)
-    if holder is not None:
-        await _settle(pool, holder, await _record_of(holder, site=site), now=now)
 
 
 async def _settle(pool: Pool, domain: CustomDomainRecord, found: Found, *, now: datetime, actor: str = "") -> None:

@@ -7,9 +7,8 @@ from starlette.responses import Response
 
 from afterword import errors, ids
 from afterword.asking.instances.answer_page import Placement, first, read_posted
-from afterword.asking.instances.pages import post_answers, show_answers
 from afterword.asking.instances.rendering import leave_page, left_page
-from afterword.asking.links.pages import find_link, open_link, post_link, require_begun, show_link
+from afterword.asking.links.pages import ShowPlaced, find_link, open_link, place, require_begun
 from afterword.asking.links.public_links import PublicLink, is_pin, kiosk_of
 from afterword.core.wire.site import Site
 from afterword.kit import db
@@ -26,28 +25,12 @@ WORKER_HEADERS: Final = {
 routes = Pages()
 
 
-@routes.get(PATH, for_people=True)
-async def kiosk_page(request: Request) -> Response:
+async def _placed(show: ShowPlaced, request: Request) -> Response:
     _, placement = await _kiosk(request)
-    return await show_link(request, placement)
+    return await show(request, placement)
 
 
-@routes.post(PATH, for_people=True)
-async def post_kiosk_page(request: Request) -> Response:
-    _, placement = await _kiosk(request)
-    return await post_link(request, placement)
-
-
-@routes.get(f"{PATH}/{{instance_id}}", for_people=True)
-async def kiosk_answer_page(request: Request) -> Response:
-    _, placement = await _kiosk(request, instance_id=request.path_params["instance_id"])
-    return await show_answers(request, placement)
-
-
-@routes.post(f"{PATH}/{{instance_id}}", for_people=True)
-async def post_kiosk_answer_page(request: Request) -> Response:
-    _, placement = await _kiosk(request, instance_id=request.path_params["instance_id"])
-    return await post_answers(request, placement)
+place(routes, PATH, _placed)
 
 
 @routes.get(f"{PATH}/leave", for_people=True)
@@ -88,13 +71,12 @@ async def _leave_page(
     return left_page(head) if is_right else leave_page(head, has_pin=link.kiosk_pin_hash is not None, is_wrong=is_wrong)
 
 
-async def _kiosk(request: Request, *, instance_id: str | None = None) -> tuple[PublicLink, Placement]:
+async def _kiosk(request: Request) -> tuple[PublicLink, Placement]:
     """Raises NotFound for a link without a kiosk, and for an instance that did not begin at the link."""
     async with db.connection(request.state.pool) as database:
         link, _ = await find_link(request, database)
         kiosk = errors.found(kiosk_of(link), "There is no such page.")
-        if instance_id is not None:
-            await require_begun(database, link=link, instance_id=instance_id)
+        await require_begun(request, database, link=link)
     path = f"/l/{link.key}/kiosk"
     seconds = {"idle": f"{kiosk.idle_seconds}", "thanks": f"{kiosk.thanks_seconds}"}
     data = {"path": path, **seconds, "layout": kiosk.layout}

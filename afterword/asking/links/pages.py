@@ -3,6 +3,7 @@
 A GET writes nothing: the first POST issues the instance.
 """
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -12,10 +13,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from afterword import errors, ids
-from afterword.asking.instances import store as instances_store
+from afterword.asking.instances import pages, store as instances_store
 from afterword.asking.instances.answer_page import Placement, first
 from afterword.asking.instances.answers import Closed
-from afterword.asking.instances.pages import FORM_STATUS_WRONG, post_start, read_post, read_start_page, show_start
 from afterword.asking.instances.rendering import address_page, asked_page, closed_page, opens_page
 from afterword.asking.instances.starts import REFERENCE, LinkTerms, Start, answered_in_browser, instance_id_of, start_of
 from afterword.asking.links import public_links
@@ -31,6 +31,7 @@ from afterword.kit.web.routing import Pages
 ADDRESS_PURPOSE: Final = "address"
 ADDRESS_CHARACTERS_MAX: Final = 320
 PATHS: Final = ("/l/{link_key}", "/l/{link_key}/ref/{reference_id}")
+ShowPlaced = Callable[[Request, Placement], Awaitable[Response]]  # a page of a link, or of an instance of it
 
 routes = Pages()
 
@@ -46,29 +47,30 @@ class Opened:
 
 
 @routes.get(*PATHS, for_people=True)
-async def link_page(request: Request) -> Response:
-    return await show_link(request)
-
-
 async def show_link(request: Request, placement: Placement | None = None) -> Response:
-    return await show_start(request, partial(read_link, request, placement=placement))
+    return await pages.show_start(request, partial(read_link, request, placement=placement))
 
 
 @routes.post(*PATHS, for_people=True)
-async def post_link_page(request: Request) -> Response:
-    return await post_link(request)
-
-
 async def post_link(request: Request, placement: Placement | None = None) -> Response:
     """Start with the answers of the first page, or mail the link that confirms an address."""
     limiter: Limiter = request.state.limiter
     limiter.count_start(request.client.host if request.client else "")
-    posted = await read_post(request, partial(read_start_page, partial(read_link, request, placement=placement)))
+    posted = await pages.read_post(
+        request, partial(pages.read_start_page, partial(read_link, request, placement=placement))
+    )
     if "email" in posted.fields:
         return await _ask_to_confirm(
             request, address=first(posted.fields, "email"), token=posted.token, placement=placement
         )
-    return await post_start(request, partial(read_link, request, is_post=True, placement=placement), posted)
+    return await pages.post_start(request, partial(read_link, request, is_post=True, placement=placement), posted)
+
+
+def place(routes: Pages, path: str, placed: Callable[[ShowPlaced, Request], Awaitable[Response]]) -> None:
+    """Register below `path` the pages of a link and of its instances, which `placed` shows in another place."""
+    for end, show, post in (("", show_link, post_link), ("/{instance_id}", pages.show_answers, pages.post_answers)):
+        routes.get(f"{path}{end}", for_people=True)(partial(placed, show))
+        routes.post(f"{path}{end}", for_people=True)(partial(placed, post))
 
 
 async def _ask_to_confirm(request: Request, *, address: str, token: str, placement: Placement | None) -> Response:
@@ -96,9 +98,11 @@ async def _ask_to_confirm(request: Request, *, address: str, token: str, placeme
     return asked_page(head)
 
 
-async def require_begun(database: db.Database, *, link: PublicLink, instance_id: str) -> None:
-    """Raise NotFound for an instance that did not begin at the link."""
-    instance = None
+async def require_begun(request: Request, database: db.Database, *, link: PublicLink) -> None:
+    """Raise NotFound where the address has an instance that did not begin at the link."""
+    instance, instance_id = None, request.path_params.get("instance_id")
+    if instance_id is None:
+        return
     if ids.is_id(instance_id):
         instance = await instances_store.get_public_instance(database, instance_id=instance_id)
     if instance is None or instance.link_id != link.link_id:
@@ -176,10 +180,8 @@ async def find_link(request: Request, database: db.Database) -> tuple[PublicLink
 
 async def _begun(request: Request, database: db.Database, start: Start) -> str | None:
     """The instance that this browser, or this confirmed address, has begun already."""
-    terms = start.terms
-    assert terms is not None  # noqa: S101
-    begun = answered_in_browser(request) if terms.is_once_per_browser else None
-    if terms.address:
+    begun = answered_in_browser(request) if start.terms.is_once_per_browser else None
+    if start.terms.address:
         begun = instance_id_of(request, start)
     if begun is None or await instances_store.get_public_instance(database, instance_id=begun) is None:
         return None
@@ -195,7 +197,7 @@ def _address_page(request: Request, opened: Opened, *, address: str = "", is_wro
         address=address,
         is_wrong=is_wrong,
         is_over="by" in request.query_params,
-        status=FORM_STATUS_WRONG if is_wrong else 200,
+        status=pages.FORM_STATUS_WRONG if is_wrong else 200,
     )
 
 

@@ -7,8 +7,7 @@ from starlette.responses import JSONResponse, Response
 
 from afterword import errors
 from afterword.asking.instances.answer_page import Placement
-from afterword.asking.instances.pages import post_answers, show_answers
-from afterword.asking.links.pages import find_link, open_link, post_link, require_begun, show_link
+from afterword.asking.links.pages import ShowPlaced, find_link, open_link, place, require_begun
 from afterword.asking.links.public_links import PublicLink
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.core.wire.site import origins_of
@@ -35,28 +34,12 @@ SETTINGS_HEADERS: Final = {"Cache-Control": "public, max-age=300", "Vary": "Orig
 routes = Pages()
 
 
-@routes.get(PATH, for_people=True)
-async def box_page(request: Request) -> Response:
+async def _placed(show: ShowPlaced, request: Request) -> Response:
     placement = await placement_of(request)
-    return html.framed(await show_link(request, placement), placement.data["origins"].split())
+    return html.framed(await show(request, placement), placement.data["origins"].split())
 
 
-@routes.post(PATH, for_people=True)
-async def post_box_page(request: Request) -> Response:
-    placement = await placement_of(request)
-    return html.framed(await post_link(request, placement), placement.data["origins"].split())
-
-
-@routes.get(f"{PATH}/{{instance_id}}", for_people=True)
-async def box_answer_page(request: Request) -> Response:
-    placement = await placement_of(request, instance_id=request.path_params["instance_id"])
-    return html.framed(await show_answers(request, placement), placement.data["origins"].split())
-
-
-@routes.post(f"{PATH}/{{instance_id}}", for_people=True)
-async def post_box_answer_page(request: Request) -> Response:
-    placement = await placement_of(request, instance_id=request.path_params["instance_id"])
-    return html.framed(await post_answers(request, placement), placement.data["origins"].split())
+place(routes, PATH, _placed)
 
 
 @routes.get(f"{PATH}/settings")
@@ -83,12 +66,11 @@ async def box_settings(request: Request) -> Response:
     )
 
 
-async def placement_of(request: Request, *, instance_id: str | None = None) -> Placement:
+async def placement_of(request: Request) -> Placement:
     """Raises NotFound, also for an instance that did not begin at the link."""
     async with db.connection(request.state.pool) as database:
         link, origins = await _box(request, database)
-        if instance_id is not None:
-            await require_begun(database, link=link, instance_id=instance_id)
+        await require_begun(request, database, link=link)
     return Placement(kind="box", path=f"/l/{link.key}/box", data={"origins": " ".join(origins)})
 
 

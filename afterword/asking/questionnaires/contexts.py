@@ -58,9 +58,8 @@ async def check_questionnaires(
 
 
 async def context_of(db: Database, *, organization_id: str, owners: Mapping[str, str]) -> ReportContext:
-    organization = await organizations.get_organization(db, organization_id=organization_id)
-    if organization is None:
-        raise errors.NotFound("There is no such organization.")
+    found = await organizations.get_organization(db, organization_id=organization_id)
+    organization = errors.found(found, "There is no such organization.")
     version_ids = await questionnaires_store.list_version_ids(
         db, organization_id=organization_id, questionnaire_ids=list(owners), limit=VERSIONS_MAX
     )

@@ -151,16 +151,9 @@ NO_SOURCES: Final[Sources] = {}
 _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 
 
-class NoDraft(errors.NotFound):
-    """There is no draft; start with the published version's definition."""
-
-
 async def get(db: Database, *, organization_id: str, questionnaire_id: str) -> DraftRecord:
-    """Raises NoDraft."""
     draft = await get_draft_record(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
-    if draft is None:
-        raise NoDraft("This questionnaire has no draft.")
-    return draft
+    return errors.found(draft, "This questionnaire has no draft.")
 
 
 async def save(
@@ -274,7 +267,7 @@ async def settle(
 
 
 async def discard(db: Database, *, questionnaire: Questionnaire, expect: errors.Expect = errors.ANY) -> None:
-    """Delete the draft; `questionnaire` is locked. Raises NoDraft, Stale."""
+    """Delete the draft; `questionnaire` is locked. Raises NotFound, Stale."""
     expect((await get(db, **questionnaire.key)).revision)
     await _delete_draft(db, **questionnaire.key)
 

@@ -105,14 +105,6 @@ async def _check(change: Change[MetadataDefinition], *, kind: Kind) -> None:
             change.caller.require_whole()
 
 
-def _fixed(caller: Caller, one: MetadataDefinition) -> errors.Refusal | None:
-    return is_of_all(caller, one.application_id)
-
-
-def _taken(_error: errors.Conflict) -> errors.Refusal:
-    return errors.Conflict("This name is declared at this level already.")
-
-
 async def _delete(change: Change[MetadataDefinition], _options: Mapping[str, Any]) -> None:
     _forget(change.caller.organization_id)
     await nouns.delete_row(NAMES[change.row.kind], change)
@@ -156,8 +148,8 @@ def _noun(kind: Literal["questionnaire", "responder"]) -> Noun[MetadataDefinitio
         counted=is_kind,
         filled=("kind",),
         check=partial(_check, kind=kind),
-        fixed=_fixed,
-        conflict=_taken,
+        fixed=lambda caller, one: is_of_all(caller, one.application_id),
+        conflict=lambda _: errors.Conflict("This name is declared at this level already."),
         delete=_delete,
     )
 

@@ -42,7 +42,7 @@ class Shown:
 
 
 async def get(db: Database, *, questionnaire: Questionnaire, locale: str | None) -> Shown:
-    """`locale`: None for the first besides the default. Raises NoDraft, Invalid for the default language."""
+    """`locale`: None for the first besides the default. Raises NotFound, Invalid for the default language."""
     return _shown(await drafts.get(db, **questionnaire.key), questionnaire, locale)
 
 
@@ -59,7 +59,7 @@ async def save(
     """Save translations by their keys; also returns the keys that no text has, in order.
 
     A row that says which text it was made for marks its translation as outdated where the text is another one now.
-    A target of None removes a translation. `questionnaire` is locked. Raises NoDraft, Stale, Invalid.
+    A target of None removes a translation. `questionnaire` is locked. Raises NotFound, Stale, Invalid.
     """
     before = await get(db, questionnaire=questionnaire, locale=locale)
     locale = before.locale

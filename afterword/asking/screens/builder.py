@@ -1,6 +1,6 @@
 """The editor of a questionnaire: the outline, one question at a time, new ones, places, copies and removals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -106,7 +106,7 @@ async def save_question(visit: Visit) -> Response:
         if stored is None and seen == GONE:
             stored = editing.blank(visit.form.text("type"), question_id)
             document = editing.placed(document, [stored], after="")
-        elif stored is None or editing.mark_of(editing.values_of(stored)) != seen:
+        elif stored is None or question_form.mark_of(editing.values_of(stored)) != seen:
             raise errors.Stale(
                 visit.words("Someone changed this in the meantime. Compare below; saving again replaces their changes.")
             )
@@ -124,13 +124,6 @@ async def save_question(visit: Visit) -> Response:
         return _question(visit, work, mine, editing.values_of(mine), stale=stale, stored=stored, pictures=pictures)
 
 
-@routes.post(f"{QUESTION}/move", scope="Questionnaire.Update")
-async def move_question(visit: Visit) -> Response:
-    question_id, to = visit.id("question_id"), visit.form.text("to")
-    here = address(f"/{question_id}", builder_preview.kept_of(visit))
-    return await save(visit, lambda document: editing.moved(document, question_id, to=to), "moved", here)
-
-
 @routes.post(f"{QUESTION}/copy", scope="Questionnaire.Update")
 async def copy_question(visit: Visit) -> Response:
     question_id, copy_id = visit.id("question_id"), ids.ordered(visit.now)
@@ -143,15 +136,31 @@ async def copy_question(visit: Visit) -> Response:
     return await save(visit, change, "copied", f"/{copy_id}", place=f"/{question_id}")
 
 
-@routes.post(f"{QUESTION}/removal", scope="Questionnaire.Update")
-async def remove_question(visit: Visit) -> Response:
-    question_id = visit.id("question_id")
-    return await save(
-        visit,
-        lambda document: editing.without_question(document, question_id),
-        "removed",
-        place=f"/{question_id}",
-    )
+Changed = Callable[..., Document]
+
+
+def movable(
+    routes: Screens, path: str, name: str, moved: Changed, without: Changed, *, own: str = "", is_listed: bool = False
+) -> None:
+    """Register the targets that move a part of the draft, and remove it, by its id, the parameter `name` of `path`.
+
+    `own`: the beginning of its place below the editor; `is_listed`: all parts of its kind stand there.
+    """
+
+    async def move(visit: Visit) -> Response:
+        one, to = visit.id(name), visit.form.text("to")
+        here = own if is_listed else address(f"{own}/{one}", builder_preview.kept_of(visit))
+        return await save(visit, lambda document: moved(document, one, to=to), "moved", here)
+
+    async def remove(visit: Visit) -> Response:
+        one, then = visit.id(name), own if is_listed else ""
+        return await save(visit, lambda document: without(document, one), "removed", then, place=f"{own}/{one}")
+
+    routes.post(f"{path}/move", scope="Questionnaire.Update")(move)
+    routes.post(f"{path}/removal", scope="Questionnaire.Update")(remove)
+
+
+movable(routes, QUESTION, "question_id", editing.moved, editing.without_question)
 
 
 async def save(visit: Visit, change: Change, done: str = "saved", then: str = "", *, place: str = "") -> Response:
@@ -235,7 +244,7 @@ def _question(
     words, question_id = visit.words, str(question["question_id"])
     path, definition = f"{work.path}/edit/{question_id}", work.draft.definition
     theirs = editing.values_of(stored) if stored else {}
-    seen = editing.mark_of(theirs if stale else values) if stored or not stale else GONE
+    seen = question_form.mark_of(theirs if stale else values) if stored or not stale else GONE
     known, places = known_of(work, question_id), editing.places_of(definition, question_id)
     insert = inserts(work, before=question_id)
     return show(
@@ -316,7 +325,7 @@ def _uses_of(visit: Visit, work: Work, question_id: str, removed: set[str]) -> l
     words, document = visit.words, work.draft.definition
     leading, asking = editing.uses_of(document, question_id)
     piping = editing.piping_of(document, question_id)
-    asked = editing.endings_asking(document, question_id)
+    asked = [one for one in editing.endings_of(document) if editing.names(one.get("conditions"), question_id)]
     pages = [words("Page {n}", n=words.count(number)) for number in piping.groups]
     return [
         _of(words("The jump of {titles} leads to it."), visit, leading, removed),

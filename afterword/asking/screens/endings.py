@@ -11,13 +11,12 @@ from afterword.asking.instances import quotas
 from afterword.asking.questionnaires import condition_rows
 from afterword.asking.questionnaires.condition_rows import Row, Subjects
 from afterword.asking.screens import question_form, questionnaires
-from afterword.asking.screens.builder import EDIT, address_of, save, show
-from afterword.asking.screens.question_form import inserts
+from afterword.asking.screens.builder import EDIT, address_of, movable, save, show
+from afterword.asking.screens.question_form import TextVariables, inserts
 from afterword.asking.screens.questionnaires import Work, work_of
 from afterword.console import conditions
-from afterword.console.conditions import Values
 from afterword.console.inputs import require_same, theirs_of
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Form, Screens, Visit
 from afterword.core.questionnaires import editing, endings
 from afterword.core.questionnaires.editing import Document
 from afterword.kit.db import Database
@@ -86,20 +85,11 @@ async def add_ending(visit: Visit) -> Response:
     return html.redirect(f"{address_of(visit)}/endings/{ending_id}")
 
 
-@routes.post(ENDING, scope="Questionnaire.Update")
+@routes.post(ENDING, scope="Questionnaire.Update", again=(errors.Invalid, errors.Stale))
 async def save_ending(visit: Visit) -> Response:
     """Drafts may be saved with errors; a value that does not fit its field is refused."""
-    form, ending_id = visit.form, visit.id("ending_id")
-    work = await visit.reading(work_of)
-    insert = inserts(work)
-    typed: Document = {name: insert.stored(form.text(name)) or None for name in FIELDS}
-    if form.all("responses_max"):
-        typed["responses_max"] = _number_of(form.text("responses_max"))
-    if form.all("coupon_pool"):
-        typed["coupon_pool"] = form.text("coupon_pool") or None
-    if form.all("offers_call"):
-        typed["call_back"] = bool(form.text("call_back")) or None
-    values = conditions.typed(visit.form)
+    ending_id, work = visit.id("ending_id"), await visit.reading(work_of)
+    typed, values = _typed(visit.form, inserts(work)), conditions.typed(visit.form)
 
     def change(document: Document) -> Document:
         stored = errors.found(editing.ending_of(document, ending_id), "There is no such ending.")
@@ -107,47 +97,22 @@ async def save_ending(visit: Visit) -> Response:
         condition = conditions.condition_of(visit, values, _known(visit.words, work, None))
         return editing.with_ending(document, ending_id, {**stored, **typed, "conditions": condition})
 
-    try:
-        return await save(visit, change, then=f"/endings/{ending_id}")
-    except (errors.Invalid, errors.Stale) as refusal:
-        return await _page(visit, typed, values, refusal=refusal)
+    return await save(visit, change, then=f"/endings/{ending_id}")
 
 
-@routes.post(f"{ENDING}/move", scope="Questionnaire.Update")
-async def move_ending(visit: Visit) -> Response:
-    ending_id, to = visit.id("ending_id"), visit.form.text("to")
-    return await save(visit, lambda document: editing.moved_ending(document, ending_id, to=to), "moved", "/endings")
-
-
-@routes.post(f"{ENDING}/removal", scope="Questionnaire.Update")
-async def remove_ending(visit: Visit) -> Response:
-    ending_id = visit.id("ending_id")
-    return await save(
-        visit,
-        lambda document: (
-            editing.with_ending(document, ending_id, None) if editing.ending_of(document, ending_id) else document
-        ),
-        "removed",
-        "/endings",
-        place=f"/endings/{ending_id}",
-    )
+movable(routes, ENDING, "ending_id", editing.moved_ending, editing.without_ending, own="/endings", is_listed=True)
 
 
 @routes.get(ENDING, scope="Questionnaire.Update")
-async def _page(
-    visit: Visit,
-    typed: Document | None = None,
-    values: Values | None = None,
-    *,
-    refusal: errors.Refusal | None = None,
-) -> Response:
-    async with visit.read() as db:
-        work, pools = await work_of(visit, db), await _pools(visit, db)
-    words, stored = visit.words, _ending_in(visit, work)
-    ending, number = {**stored, **(typed or {})}, _number(work, stored)
+async def _page(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
+    work, pools = await work_of(visit, db), await _pools(visit, db)
+    words, insert = visit.words, inserts(work)
+    every = editing.endings_of(work.draft.definition)
+    found = next((one for one in enumerate(every, 1) if one[1].get("ending_id") == visit.id("ending_id")), None)
+    number, stored = errors.found(found, "There is no such ending.")
+    ending = {**stored, **_typed(visit.form, insert)} if refusal else stored
     known = _known(words, work, stored.get("conditions"))
-    insert = inserts(work)
-    condition = values or conditions.stored(stored.get("conditions"), known)
+    condition = conditions.typed(visit.form) if refusal else conditions.stored(stored.get("conditions"), known)
     is_stale = isinstance(refusal, errors.Stale)
     return show(
         visit,
@@ -176,6 +141,17 @@ async def _page(
             "condition": conditions.values_of(words, condition, known),
         },
     )
+
+
+def _typed(form: Form, insert: TextVariables) -> Document:
+    typed: Document = {name: insert.stored(form.text(name)) or None for name in FIELDS}
+    if form.all("responses_max"):
+        typed["responses_max"] = _number_of(form.text("responses_max"))
+    if form.all("coupon_pool"):
+        typed["coupon_pool"] = form.text("coupon_pool") or None
+    if form.all("offers_call"):
+        typed["call_back"] = bool(form.text("call_back")) or None
+    return typed
 
 
 def _shown(ending: Document) -> dict[str, str]:
@@ -232,15 +208,6 @@ def _condition(words: Texts, ending: Document, known: Subjects, *, is_first: boo
 
 def _known(words: Texts, work: Work, condition: object) -> Subjects:
     return condition_rows.with_named(question_form.subjects(words, work, ""), condition)
-
-
-def _ending_in(visit: Visit, work: Work) -> Document:
-    return errors.found(editing.ending_of(work.draft.definition, visit.id("ending_id")), "There is no such ending.")
-
-
-def _number(work: Work, ending: Document) -> int:
-    found = [one.get("ending_id") for one in editing.endings_of(work.draft.definition)]
-    return found.index(ending["ending_id"]) + 1
 
 
 def _mark(ending: Document) -> str:

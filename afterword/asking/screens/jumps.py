@@ -14,7 +14,6 @@ from afterword.asking.screens.builder import QUESTION, question_in, save
 from afterword.asking.screens.question_form import Matching
 from afterword.asking.screens.questionnaires import ONE, Work, work_of
 from afterword.console import conditions
-from afterword.console.conditions import Values
 from afterword.console.inputs import require_same
 from afterword.console.screens import Database, Screens, Visit
 from afterword.core import charts
@@ -29,18 +28,44 @@ routes = Screens()
 
 
 @routes.get(JUMP, scope="Questionnaire.Update")
-async def jump_page(visit: Visit, db: Database) -> Response:
+async def jump_page(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
+    words, question_id = visit.words, visit.id("question_id")
     work = await work_of(visit, db)
-    question = question_in(work, visit.id("question_id"))
-    jump = errors.found(_jump_in(visit, question), "There is no such jump.")
-    counts = await question_form.matching_of(visit, db, work) if visit.id("number") != NEW else None
-    matching_text = counts.of_jump(question, _number(visit, question)) if counts else ""
-    values = conditions.stored(jump.get("conditions"), _known(visit, work, jump.get("conditions")))
-    target = str(jump.get("target_question_id") or "")
-    return _page(visit, work, question, target, values, matching_text=matching_text)
+    question = question_in(work, question_id)
+    path, is_new = f"{work.path}/edit/{question_id}", visit.id("number") == NEW
+    jump, counts = _jump_in(visit, question), None
+    if refusal is None:
+        stored = errors.found(jump, "There is no such jump.")
+        counts = None if is_new else await question_form.matching_of(visit, db, work)
+        values = conditions.stored(stored.get("conditions"), _known(visit, work, stored.get("conditions")))
+        target = str(stored.get("target_question_id") or "")
+    else:
+        values, target = conditions.typed(visit.form), visit.form.text("target")
+    said = words("This jump cannot be published like this.")
+    return question_form.page(
+        visit,
+        values,
+        question_form.subjects(words, work, question_id),
+        title=words("After “{title}”", title=questionnaires.title_of(words, question)),
+        lead=words("If"),
+        hint=words("Without a condition, the jump is always made. The first jump that matches is used."),
+        remove="" if is_new else words("Remove the jump"),
+        refusal=refusal,
+        problems=question_form.problems_of(
+            work, question_id, f"jumps/{visit.id('number')}", partial(_field, values.rows), said
+        ),
+        first=Row(f"question:{question_id}", "equal") if is_new and refusal is None else None,
+        theirs=_theirs(visit, work, question) if isinstance(refusal, errors.Stale) else "",
+        matching=counts.of_jump(question, _number(visit, question)) if counts else "",
+        path=path,
+        action=f"{path}/jump/{visit.id('number')}",
+        seen=question_form.mark_of(jump),
+        target=target,
+        targets=question_form.targets(words, work.draft.definition, question_id),
+    )
 
 
-@routes.post(JUMP, scope="Questionnaire.Update")
+@routes.post(JUMP, scope="Questionnaire.Update", again=(errors.Invalid, errors.Stale))
 async def save_jump(visit: Visit) -> Response:
     """Drafts may be saved with errors; a value that does not fit its field is refused."""
     form, question_id = visit.form, visit.id("question_id")
@@ -58,47 +83,7 @@ async def save_jump(visit: Visit) -> Response:
         changed = editing.with_jump(stored, _number(visit, stored), None if is_removal else jump)
         return editing.with_question(document, changed) if stored else document
 
-    try:
-        return await save(visit, change, then=f"/{question_id}#jumps")
-    except (errors.Invalid, errors.Stale) as refusal:
-        work = await visit.reading(work_of)
-        return _page(visit, work, question_in(work, question_id), form.text("target"), values, refusal=refusal)
-
-
-def _page(
-    visit: Visit,
-    work: Work,
-    question: Document,
-    target: str,
-    values: Values,
-    *,
-    refusal: errors.Refusal | None = None,
-    matching_text: str = "",
-) -> Response:
-    words, question_id = visit.words, str(question["question_id"])
-    path, is_new = f"{work.path}/edit/{question_id}", visit.id("number") == NEW
-    said = words("This jump cannot be published like this.")
-    return question_form.page(
-        visit,
-        values,
-        question_form.subjects(words, work, question_id),
-        title=words("After “{title}”", title=questionnaires.title_of(words, question)),
-        lead=words("If"),
-        hint=words("Without a condition, the jump is always made. The first jump that matches is used."),
-        remove="" if is_new else words("Remove the jump"),
-        refusal=refusal,
-        problems=question_form.problems_of(
-            work, question_id, f"jumps/{visit.id('number')}", partial(_field, values.rows), said
-        ),
-        first=Row(f"question:{question_id}", "equal") if is_new and refusal is None else None,
-        theirs=_theirs(visit, work, question) if isinstance(refusal, errors.Stale) else "",
-        matching=matching_text,
-        path=path,
-        action=f"{path}/jump/{visit.id('number')}",
-        seen=question_form.mark_of(_jump_in(visit, question)),
-        target=target,
-        targets=question_form.targets(words, work.draft.definition, question_id),
-    )
+    return await save(visit, change, then=f"/{question_id}#jumps")
 
 
 def _theirs(visit: Visit, work: Work, question: Document) -> str:
@@ -132,17 +117,36 @@ SHOW_IF: Final = f"{QUESTION}/condition"
 
 
 @routes.get(SHOW_IF, scope="Questionnaire.Update")
-async def condition_page(visit: Visit, db: Database) -> Response:
+async def condition_page(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
+    words, question_id = visit.words, visit.id("question_id")
     work = await work_of(visit, db)
-    question = question_in(work, visit.id("question_id"))
-    condition = question.get("show_if")
-    counts = await question_form.matching_of(visit, db, work)
-    matching_text = counts.of_condition(question) if counts else ""
-    values = conditions.stored(condition, _known_before(visit, work, condition))
-    return _condition_page(visit, work, question, values, matching_text=matching_text)
+    question = question_in(work, question_id)
+    path, condition = f"{work.path}/edit/{question_id}", question.get("show_if")
+    known = _known_before(visit, work, condition)
+    counts = await question_form.matching_of(visit, db, work) if refusal is None else None
+    values = conditions.typed(visit.form) if refusal else conditions.stored(condition, known)
+    said = words("This condition cannot be published like this.")
+    return question_form.page(
+        visit,
+        values,
+        known,
+        title=words("When “{title}” is asked", title=questionnaires.title_of(words, question)),
+        lead=words("Ask it if"),
+        hint=words("Without a condition, everyone is asked."),
+        remove=words("Ask everyone") if condition else "",
+        refusal=refusal,
+        problems=question_form.problems_of(
+            work, question_id, "show_if", partial(condition_rows.place_of, rows=values.rows), said
+        ),
+        theirs=question_form.shown_sentence(words, work, question) if isinstance(refusal, errors.Stale) else "",
+        matching=counts.of_condition(question) if counts else "",
+        path=path,
+        action=f"{path}/condition",
+        seen=question_form.mark_of(condition),
+    )
 
 
-@routes.post(SHOW_IF, scope="Questionnaire.Update")
+@routes.post(SHOW_IF, scope="Questionnaire.Update", again=(errors.Invalid, errors.Stale))
 async def save_condition(visit: Visit) -> Response:
     """Drafts may be saved with errors; a value that does not fit its field is refused."""
     question_id = visit.id("question_id")
@@ -156,43 +160,7 @@ async def save_condition(visit: Visit) -> Response:
         require_same(visit, question_form.mark_of(stored.get("show_if")), "seen")
         return editing.with_question(document, {**stored, "show_if": condition})
 
-    try:
-        return await save(visit, change, then=f"/{question_id}#show_if")
-    except (errors.Invalid, errors.Stale) as refusal:
-        work = await visit.reading(work_of)
-        return _condition_page(visit, work, question_in(work, question_id), values, refusal)
-
-
-def _condition_page(
-    visit: Visit,
-    work: Work,
-    question: Document,
-    values: Values,
-    refusal: errors.Refusal | None = None,
-    *,
-    matching_text: str = "",
-) -> Response:
-    words, question_id = visit.words, str(question["question_id"])
-    path, condition = f"{work.path}/edit/{question_id}", question.get("show_if")
-    said = words("This condition cannot be published like this.")
-    return question_form.page(
-        visit,
-        values,
-        _known_before(visit, work, condition),
-        title=words("When “{title}” is asked", title=questionnaires.title_of(words, question)),
-        lead=words("Ask it if"),
-        hint=words("Without a condition, everyone is asked."),
-        remove=words("Ask everyone") if condition else "",
-        refusal=refusal,
-        problems=question_form.problems_of(
-            work, question_id, "show_if", partial(condition_rows.place_of, rows=values.rows), said
-        ),
-        theirs=question_form.shown_sentence(words, work, question) if isinstance(refusal, errors.Stale) else "",
-        matching=matching_text,
-        path=path,
-        action=f"{path}/condition",
-        seen=question_form.mark_of(condition),
-    )
+    return await save(visit, change, then=f"/{question_id}#show_if")
 
 
 def _known_before(visit: Visit, work: Work, condition: object) -> Subjects:

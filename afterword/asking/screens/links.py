@@ -166,7 +166,7 @@ async def remove_link(visit: Visit) -> Response:
     try:
         async with visit.write() as db:
             link = await link_of(visit, db)
-            await nouns.delete(LINK, db, caller=visit.caller, key=link.link_id, site=visit.site, now=visit.now)
+            await nouns.delete(LINK, db, **visit.acting, key=link.link_id)
     except LinkInUse:
         return await _confirm(visit)
     return html.redirect(f"{QUESTIONNAIRES}/{link.questionnaire_id}/links?done=removed")
@@ -244,20 +244,7 @@ async def _show(visit: Visit, db: Database, refusal: errors.Refusal | None = Non
 
 
 async def _given(visit: Visit) -> dict[str, Any]:
-    """The members as the API has them. Raises Invalid for a stored value whose name nobody declared."""
-    document = _document(visit)
-    async with visit.read() as db:
-        declared = await metadata.declared_of(db, **visit.caller.part, questionnaire_id=visit.id("questionnaire_id"))
-    unknown = next((name for name in document["metadata"] if not declared.get(declared.kind_of(name), name)), None)
-    if unknown is not None:
-        known = ", ".join(sorted({*declared.questionnaire, *declared.responder}))
-        message = errors.Sentence("“{name}” is not declared. There are: {names}.", name=unknown, names=known)
-        raise errors.Invalid.at("/metadata", "unknown_metadata", message)
-    return document
-
-
-def _document(visit: Visit) -> dict[str, Any]:
-    """The members as the API has them. Raises Invalid for a line that is no metadata."""
+    """The members as the API has them. Raises Invalid for a line that is no metadata, or of an undeclared name."""
     document = document_of(visit.form, INPUTS)
     values: dict[str, str] = {}
     for line in document["metadata"]:
@@ -265,6 +252,13 @@ def _document(visit: Visit) -> dict[str, Any]:
         if not equals:
             raise errors.Invalid.at("/metadata", "invalid_format", visit.words("Enter a name, =, and its value."))
         values[name.strip()] = value.strip()
+    async with visit.read() as db:
+        declared = await metadata.declared_of(db, **visit.caller.part, questionnaire_id=visit.id("questionnaire_id"))
+    unknown = next((name for name in values if not declared.get(declared.kind_of(name), name)), None)
+    if unknown is not None:
+        known = ", ".join(sorted({*declared.questionnaire, *declared.responder}))
+        message = errors.Sentence("“{name}” is not declared. There are: {names}.", name=unknown, names=known)
+        raise errors.Invalid.at("/metadata", "unknown_metadata", message)
     return {**document, "metadata": values}
 
 
@@ -285,16 +279,7 @@ async def change(visit: Visit, changes: dict[str, Any], expect: errors.Expect = 
     """The version from then on."""
     async with visit.write() as db:
         link = await link_of(visit, db)
-        changed = await nouns.update(
-            LINK,
-            db,
-            caller=visit.caller,
-            key=link.link_id,
-            changes=changes,
-            site=visit.site,
-            now=visit.now,
-            expect=expect,
-        )
+        changed = await nouns.update(LINK, db, **visit.acting, key=link.link_id, changes=changes, expect=expect)
     return changed.version
 
 

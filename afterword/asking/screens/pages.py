@@ -1,6 +1,5 @@
 """Pages of a questionnaire in its editor, the texts around its questions, and questions copied from others."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -10,7 +9,7 @@ from afterword.asking.instances import anonymity as anonymity_store
 from afterword.asking.instances.anonymity import TOGETHER_MIN
 from afterword.asking.questionnaires import access, drafts, store
 from afterword.asking.screens import question_form, questionnaires
-from afterword.asking.screens.builder import EDIT, address_of, save, show, uses_of
+from afterword.asking.screens.builder import EDIT, address_of, movable, save, show, uses_of
 from afterword.asking.screens.metadata_names import METADATA, TYPES
 from afterword.asking.screens.question_form import TextVariables, inserts
 from afterword.asking.screens.questionnaires import LISTING, Work, work_of
@@ -40,29 +39,23 @@ AROUND: Final[dict[str, Marked]] = {
 routes = Screens()
 
 
-@routes.post(TEXTS, scope="Questionnaire.Update")
+@routes.post(TEXTS, scope="Questionnaire.Update", again=(errors.Stale,))
 async def save_texts(visit: Visit) -> Response:
-    insert = inserts(await visit.reading(work_of))
-    typed = {name: insert.stored(visit.form.text(name)) for name in PAGES if visit.form.text(name)}
+    typed = _typed(visit, inserts(await visit.reading(work_of)))
 
     def change(document: Document) -> Document:
         require_same(visit, question_form.mark_of(_texts_of(document)), "seen")
         locale, pages = str(document.get("default_locale")), document.get("pages")
         return {**document, "pages": {**(pages if is_object(pages) else {}), locale: typed}}
 
-    try:
-        return await save(visit, change, then="/texts")
-    except errors.Stale as stale:
-        return await _texts(visit, typed, stale=stale)
+    return await save(visit, change, then="/texts")
 
 
 @routes.get(TEXTS, scope="Questionnaire.Update")
-async def _texts(
-    visit: Visit, typed: Mapping[str, Any] | None = None, *, stale: errors.Stale | None = None
-) -> Response:
-    work = await visit.reading(work_of)
+async def _texts(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
+    work = await work_of(visit, db)
     words, insert, stored = visit.words, inserts(work), _texts_of(work.draft.definition)
-    values = stored if typed is None else typed
+    values = _typed(visit, insert) if refusal else stored
     texts = {
         "fields": [(name, words(label), insert.shown(str(values.get(name) or ""))) for name, label in AROUND.items()],
         "inserts": insert.offered,
@@ -70,7 +63,7 @@ async def _texts(
         "theirs": [
             (words(label), insert.shown(str(stored.get(name) or "")))
             for name, label in AROUND.items()
-            if stale and (stored.get(name) or "") != (values.get(name) or "")
+            if refusal and (stored.get(name) or "") != (values.get(name) or "")
         ],
     }
     return show(
@@ -78,7 +71,7 @@ async def _texts(
         work,
         title=words("Texts around the questions"),
         current="texts",
-        refusal=stale,
+        refusal=refusal,
         texts=texts,
     )
 
@@ -161,41 +154,32 @@ async def copy_others(visit: Visit) -> Response:
     return await save(visit, change, "copied") if copies else html.redirect(f"{address_of(visit)}/others")
 
 
-@routes.post(PAGE, scope="Questionnaire.Update")
+@routes.post(PAGE, scope="Questionnaire.Update", again=(errors.Stale,))
 async def save_group(visit: Visit) -> Response:
-    form, group_id = visit.form, visit.id("group_id")
-    work = await visit.reading(work_of)
-    insert = _inserts_of(work, _group_in(visit, work.draft.definition)[0])
-    texts = {name: insert.stored(form.text(name)) or None for name in ("title", "description")}
-    values: Document = {**texts, "enabled": form.text("enabled") == "1"}
+    group_id, work = visit.id("group_id"), await visit.reading(work_of)
+    values = _typed_group(visit, _inserts_of(work, _group_in(visit, work.draft.definition)[0]))
 
     def change(document: Document) -> Document:
         require_same(visit, _mark_of(_group_in(visit, document)[0]), "seen")
         return editing.with_group(document, group_id, values)
 
-    try:
-        return await save(visit, change, then=f"/page/{group_id}")
-    except errors.Stale as stale:
-        return await _group(visit, values, stale=stale)
+    return await save(visit, change, then=f"/page/{group_id}")
 
 
 @routes.get(PAGE, scope="Questionnaire.Update")
-async def _group(visit: Visit, typed: Document | None = None, *, stale: errors.Stale | None = None) -> Response:
-    words = visit.words
-    async with visit.read() as db:
-        work = await work_of(visit, db)
-        group, number = _group_in(visit, work.draft.definition)
-        questions = editing.questions_of(group)
-        uses = await uses_of(visit, db, work, questions)
+async def _group(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
+    words, work = visit.words, await work_of(visit, db)
+    group, number = _group_in(visit, work.draft.definition)
+    questions = editing.questions_of(group)
     insert, stored = _inserts_of(work, group), _values_of(group)
-    values = stored if typed is None else typed
+    values = _typed_group(visit, insert) if refusal else stored
     labels = {"title": words("Title"), "description": words("Help text")}
     theirs = [
         (label, insert.shown(str(stored[name] or "")))
         for name, label in labels.items()
-        if stale and stored[name] != values[name]
+        if refusal and stored[name] != values[name]
     ]
-    if stale and stored["enabled"] != values["enabled"]:
+    if refusal and stored["enabled"] != values["enabled"]:
         theirs.append((words("Shown to customers"), words("yes") if stored["enabled"] else words("no")))
     page = {
         "path": f"{work.path}/edit/page/{group['group_id']}",
@@ -205,7 +189,7 @@ async def _group(visit: Visit, typed: Document | None = None, *, stale: errors.S
         "enabled": values["enabled"],
         "seen": _mark_of(group),
         "theirs": theirs,
-        "uses": uses,
+        "uses": await uses_of(visit, db, work, questions),
         "questions": len(questions),
         "is_first": number == 1,
         "is_last": number == len(editing.groups_of(work.draft.definition)),
@@ -215,28 +199,12 @@ async def _group(visit: Visit, typed: Document | None = None, *, stale: errors.S
         work,
         title=words("Page {n}", n=words.count(number)),
         current=str(group["group_id"]),
-        refusal=stale,
+        refusal=refusal,
         page=page,
     )
 
 
-@routes.post(f"{PAGE}/move", scope="Questionnaire.Update")
-async def move_group(visit: Visit) -> Response:
-    group_id, to = visit.id("group_id"), visit.form.text("to")
-    return await save(
-        visit, lambda document: editing.moved_group(document, group_id, to=to), "moved", f"/page/{group_id}"
-    )
-
-
-@routes.post(f"{PAGE}/removal", scope="Questionnaire.Update")
-async def remove_group(visit: Visit) -> Response:
-    group_id = visit.id("group_id")
-    return await save(
-        visit,
-        lambda document: editing.without_group(document, group_id),
-        "removed",
-        place=f"/page/{group_id}",
-    )
+movable(routes, PAGE, "group_id", editing.moved_group, editing.without_group, own="/page")
 
 
 def _group_in(visit: Visit, document: Document) -> tuple[Document, int]:
@@ -244,6 +212,11 @@ def _group_in(visit: Visit, document: Document) -> tuple[Document, int]:
         if group.get("group_id") == visit.id("group_id"):
             return group, number
     raise errors.NotFound("There is no such page.")
+
+
+def _typed_group(visit: Visit, insert: TextVariables) -> Document:
+    texts = {name: insert.stored(visit.form.text(name)) or None for name in ("title", "description")}
+    return {**texts, "enabled": visit.form.text("enabled") == "1"}
 
 
 def _values_of(group: Document) -> Document:
@@ -260,6 +233,10 @@ def _mark_of(group: Document) -> str:
 def _inserts_of(work: Work, group: Document) -> TextVariables:
     first = next(iter(editing.questions_of(group)), {})
     return inserts(work, before=first.get("question_id"))
+
+
+def _typed(visit: Visit, insert: TextVariables) -> dict[str, Any]:
+    return {name: insert.stored(visit.form.text(name)) for name in PAGES if visit.form.text(name)}
 
 
 def _texts_of(document: Document) -> dict[str, Any]:

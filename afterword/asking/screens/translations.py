@@ -1,7 +1,6 @@
 """Translations of a questionnaire: one page for each language, source beside target, and files out and in."""
 
 import asyncio
-import hashlib
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
@@ -11,7 +10,7 @@ from afterword import errors
 from afterword.asking.questionnaires import access, drafts, translations
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.asking.questionnaires.translations import Shown
-from afterword.asking.screens import questionnaires
+from afterword.asking.screens import question_form, questionnaires
 from afterword.asking.screens.questionnaires import ONE, PATH, Work, work_of
 from afterword.console.screens import Screens, Visit, download
 from afterword.core.questionnaires import editing, question_types
@@ -87,8 +86,7 @@ async def save_translations(visit: Visit) -> Response:
     """Of the texts of the page those that were typed; one that somebody changed meanwhile stays and is shown."""
     form = visit.form
     async with visit.write() as db:
-        questionnaire = await access.lock(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
-        await _begin(visit, db, questionnaire)
+        questionnaire = await _begun(visit, db)
         shown = await translations.get(db, questionnaire=questionnaire, locale=visit.id("locale"))
         typed = {text.key: form.text(f"text:{text.key}") for text in shown.texts if f"text:{text.key}" in form.values}
         changed = [
@@ -123,8 +121,7 @@ async def file_in(visit: Visit) -> Response:
         content = visit.form.files.get("file", b"")
         rows = await asyncio.to_thread(translation_files.read, content, target=visit.id("locale"))
         async with visit.write() as db:
-            questionnaire = await access.lock(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
-            await _begin(visit, db, questionnaire)
+            questionnaire = await _begun(visit, db)
             unknown = await _save(visit, db, questionnaire, [one for one in rows if one.target and one.target.strip()])
     except (errors.Malformed, errors.Invalid) as refusal:
         wrong = errors.Invalid(refusal.detail, errors=[errors.FieldError("wrong", refusal.detail, pointer="/file")])
@@ -143,14 +140,12 @@ async def _shown(visit: Visit, db: Database) -> tuple[Work, Shown]:
     return work, Shown(work.draft, work.definition.default_locale, locale, texts, outdated)
 
 
-async def _begin(visit: Visit, db: Database, questionnaire: Questionnaire) -> None:
-    await drafts.edit(
-        db,
-        caller=visit.caller,
-        questionnaire_id=questionnaire.questionnaire_id,
-        change=lambda document: document,
-        now=visit.now,
-    )
+async def _begun(visit: Visit, db: Database) -> Questionnaire:
+    """The questionnaire, locked, with a draft."""
+    own = {"caller": visit.caller, "questionnaire_id": visit.id("questionnaire_id")}
+    questionnaire = await access.lock(db, **own)
+    await drafts.edit(db, **own, change=lambda document: document, now=visit.now)
+    return questionnaire
 
 
 async def _save(visit: Visit, db: Database, questionnaire: Questionnaire, rows: list[Row]) -> list[str]:
@@ -242,4 +237,4 @@ def _row(words: Texts, work: Work, text: Text, shown: Shown, *, typed: str | Non
 
 def _mark(text: Text) -> str:
     """A text and its translation in short, by which a change of somebody else is noticed."""
-    return hashlib.sha256(f"{text.source}\0{text.target or ''}".encode()).hexdigest()[:12]
+    return question_form.mark_of([text.source, text.target or ""])

@@ -24,24 +24,16 @@ def draw_questions(definition: Definition, *, draw: Callable[[], float], takes_f
 
     `draw` gives a number from 0 up to but not including 1, and is called once per question of less than 100 %.
     """
-    return [
-        question.question_id
-        for group in definition.groups
-        if group.enabled
-        for question in group.questions
-        if question.enabled and _is_drawn(question, draw) and (takes_files or question.shape != "files")
-    ]
+    drawn = (question for question in definition.enabled if _is_drawn(question, draw))
+    return [question.question_id for question in drawn if takes_files or question.shape != "files"]
 
 
 def asked_of(definition: Definition, *, drawn: Collection[str]) -> set[str]:
     """The ids that an instance of another version, with these `drawn` questions, would get of this definition."""
     return {
         question.question_id
-        for group in definition.groups
-        if group.enabled
-        for question in group.questions
-        if question.enabled
-        and (question.display_probability >= PERCENT or not question.is_answered or question.question_id in drawn)
+        for question in definition.enabled
+        if question.display_probability >= PERCENT or not question.is_answered or question.question_id in drawn
     }
 
 

@@ -248,11 +248,10 @@ def _check_yes_no(question: Question, value: object) -> bool:  # noqa: ARG001  a
 
 
 def _check_consent(question: Question, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise InvalidAnswer("wrong_type", "true or false is expected.")
-    if question.is_required and not value:
+    consents = _check_yes_no(question, value)
+    if question.is_required and not consents:
         raise InvalidAnswer("required", "Without consent it does not go on.")
-    return value
+    return consents
 
 
 def _check_contact(question: Question, value: object) -> dict[str, str]:

@@ -131,14 +131,6 @@ def parts_of(question: Question) -> list[str]:
     return [row.row_id for row in question.rows] or [""]
 
 
-def histogram(cells: Sequence[Cell], part: str) -> dict[str, int]:
-    """The counts of each value, of one matrix row or one rank where given."""
-    found: dict[str, int] = {}
-    for cell in cells:
-        found[cell.value] = found.get(cell.value, 0) + cell.count
-    return of_part(found, part)
-
-
 def of_part(counts: Histogram, part: str) -> dict[str, int]:
     """The counts of one matrix row or one rank by its values; without a part all of them."""
     mark = f"{part}:" if part else ""

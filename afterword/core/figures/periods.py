@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
-from typing import Final, Literal, get_args
+from typing import Final, Literal, cast, get_args
 from zoneinfo import ZoneInfo
 
 from afterword.core.wire import times
@@ -157,24 +157,12 @@ def days(first: date, after: date, zone: ZoneInfo) -> Days:
 def of_calendar(name: CalendarPeriod, *, now: datetime, time_zone: str, first_weekday: int) -> Period:
     """The week, month, quarter or year that `now` lies in, up to now, or the whole one before it."""
     zone = times.zone_of(time_zone)
-    unit = _unit_of(name)
+    unit = cast("Unit", name.partition("_")[2])
     first = _begin(day_of(now, zone), unit, first_weekday)
     begin, end = day_start(first, zone), whole_second(now)
     if name.startswith("last"):
         begin, end = day_start(_begin(first - _DAY, unit, first_weekday), zone), begin
     return Period(begin, max(end, begin + timedelta(seconds=1)), time_zone, first_weekday, unit)
-
-
-def _unit_of(name: CalendarPeriod) -> Unit:
-    match name:
-        case "this_week" | "last_week":
-            return "week"
-        case "this_month" | "last_month":
-            return "month"
-        case "this_quarter" | "last_quarter":
-            return "quarter"
-        case "this_year" | "last_year":
-            return "year"
 
 
 def days_before(moment: datetime, days: int, zone: ZoneInfo) -> datetime:

@@ -8,14 +8,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
-from typing import Final
+from typing import Any, Final
 
 from afterword import ids
 from afterword.core.questionnaires import conditions, endings, questions
-from afterword.core.questionnaires.conditions import Kind, Node
+from afterword.core.questionnaires.conditions import Kind
 from afterword.core.questionnaires.endings import ENDINGS_MAX, Ending
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.questionnaires.question_types import Jump, Question, Translation
+from afterword.core.questionnaires.question_types import Question, Translation
 from afterword.core.questionnaires.questions import (
     DESCRIPTION_CHARACTERS_MAX,
     DISPLAY_NAME_CHARACTERS_MAX,
@@ -59,11 +59,9 @@ class PageTexts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class Group(Texts):
     group_id: str
     key: str | None = None
-    title: str | None = None
-    description: str | None = None
     display_name: str | None = None
     enabled: bool = True
     translations: Mapping[str, Texts] = field(default_factory=dict[str, Texts])
@@ -85,6 +83,11 @@ class Definition:
     def questions(self) -> tuple[Question, ...]:
         """All questions in order, enabled or not."""
         return self._questions
+
+    @cached_property
+    def enabled(self) -> tuple[Question, ...]:
+        """Those that are asked: the enabled ones of enabled groups."""
+        return tuple(one for group in self.groups if group.enabled for one in group.questions if one.enabled)
 
     def question(self, question_id: str) -> Question | None:
         return self._by_id.get(question_id)
@@ -108,6 +111,15 @@ class Definition:
     def texts(self, locale: str) -> Texts:
         """The questionnaire's own texts in `locale`; None where readers get the default locale's."""
         return self.translations.get(locale) or Texts()
+
+    @cached_property
+    def placed(self) -> tuple[tuple[str, Question], ...]:
+        """All questions in order, each with its JSON pointer before it."""
+        return tuple(
+            (f"/groups/{place}/questions/{index}", question)
+            for place, group in enumerate(self.groups)
+            for index, question in enumerate(group.questions)
+        )
 
     @cached_property
     def _questions(self) -> tuple[Question, ...]:
@@ -280,7 +292,7 @@ class _Reader:
     def with_conditions(self, definition: Definition) -> Definition:
         """The second pass: now every question is known."""
         everything = definition.questions()
-        read: list[tuple[Node | None, tuple[Jump, ...]]] = []
+        read: list[dict[str, Any]] = []
         earlier: dict[str, Kind] = {}
         values: dict[str, Collection[int]] = {}
         keys = {**self._keys["question"], **self._rows}
@@ -294,11 +306,11 @@ class _Reader:
             later = {one.question_id: one.question_id for one in everything[index + 1 :]}
             later |= {one.key: one.question_id for one in everything[index + 1 :] if one.key is not None}
             scope = replace(self._metadata, questions=earlier, keys=keys)
-            read.append((show_if, questions.read_jumps(members, scope, later)))
+            read.append({"show_if": show_if, "jumps": questions.read_jumps(members, scope, later)})
             members.finish()
         remaining = iter(read)
         groups = tuple(
-            replace(group, questions=tuple(_with_conditions(one, *next(remaining)) for one in group.questions))
+            replace(group, questions=tuple(replace(one, **next(remaining)) for one in group.questions))
             for group in definition.groups
         )
         return replace(definition, groups=groups)
@@ -366,10 +378,6 @@ class _Reader:
             self._ids.add(identity)
         if key is not None:
             self._keys[kind].setdefault(key, identity or "")
-
-
-def _with_conditions(question: Question, show_if: Node | None, jumps: tuple[Jump, ...]) -> Question:
-    return replace(question, show_if=show_if, jumps=jumps)
 
 
 _KEY: Final = re.compile(r"[a-z][a-z0-9_]*\Z")

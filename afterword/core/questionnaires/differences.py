@@ -122,10 +122,14 @@ def _make(
     return Difference(kind=kind, path=path, before=values[0], after=values[1], texts=texts, **more)
 
 
+def _changed(make: Make, kind: str, path: str, before: object, after: object, **more: Any) -> Iterator[Difference]:
+    if before != after:
+        yield make(kind, path, values=(before, after), **more)
+
+
 def _whole(earlier: Definition, later: Definition, locales: Sequence[str]) -> Iterator[Difference]:
-    if earlier.default_locale != later.default_locale:
-        values = earlier.default_locale, later.default_locale
-        yield _make("default_locale_changed", "/default_locale", values=values)
+    old, new = earlier.default_locale, later.default_locale
+    yield from _changed(_make, "default_locale_changed", "/default_locale", old, new)
     if earlier.anonymous != later.anonymous:
         yield _make("anonymity_added" if later.anonymous else "anonymity_removed", "/anonymous")
     for locale in (each for each in later.locales if each not in earlier.locales):
@@ -143,9 +147,8 @@ def _texts(
     make: Make, kind: str, names: Sequence[str], before: object, after: object, *, locale: str, path: str
 ) -> Iterator[Difference]:
     for name in names:
-        values = getattr(before, name), getattr(after, name)
-        if values[0] != values[1]:
-            yield make(kind, f"{path}/{name}", locale=locale, member=name, values=values)
+        old, new = getattr(before, name), getattr(after, name)
+        yield from _changed(make, kind, f"{path}/{name}", old, new, locale=locale, member=name)
 
 
 def _translated_texts(
@@ -189,9 +192,8 @@ def _groups(earlier: Definition, later: Definition, locales: Sequence[str]) -> I
         )
         if old.enabled != group.enabled:
             yield make("group_enabled" if group.enabled else "group_disabled", f"{path}/enabled")
-        if old.display_name != group.display_name:
-            values = old.display_name, group.display_name
-            yield make("group_changed", f"{path}/display_name", member="display_name", values=values)
+        names = old.display_name, group.display_name
+        yield from _changed(make, "group_changed", f"{path}/display_name", *names, member="display_name")
 
 
 def _of_group(group: Group, definition: Definition) -> Make:
@@ -202,7 +204,7 @@ def _of_group(group: Group, definition: Definition) -> Make:
 def _questions(earlier: Definition, later: Definition, locales: Sequence[str]) -> Iterator[Difference]:
     before = {one.question_id: one for one in earlier.questions()}
     after = {one.question_id: one for one in later.questions()}
-    old_paths, new_paths = _paths(earlier), _paths(later)
+    old_paths, new_paths = ({one.question_id: path for path, one in each.placed} for each in (earlier, later))
     for question_id, question in before.items():
         if question_id not in after:
             group_id = earlier.group_of(question_id).group_id
@@ -217,8 +219,7 @@ def _questions(earlier: Definition, later: Definition, locales: Sequence[str]) -
         if question_id in moved:
             yield make("question_moved", path, group_id=group_id, values=(old_paths[question_id], path))
         old = before[question_id]
-        if old.type != question.type:
-            yield make("question_retyped", f"{path}/type", values=(old.type, question.type))
+        yield from _changed(make, "question_retyped", f"{path}/type", old.type, question.type)
         owners = (old, earlier), (question, later)
         yield from _translated_texts(
             make, "question_text_changed", questions.TEXTS, owners, Translation(), locales=locales, path=path
@@ -228,14 +229,6 @@ def _questions(earlier: Definition, later: Definition, locales: Sequence[str]) -
 
 def _of_question(question: Question) -> Make:
     return partial(_make, title=question.title, question_id=question.question_id)
-
-
-def _paths(definition: Definition) -> dict[str, str]:
-    return {
-        question.question_id: f"/groups/{place}/questions/{index}"
-        for place, group in enumerate(definition.groups)
-        for index, question in enumerate(group.questions)
-    }
 
 
 def _moved_questions(earlier: Definition, later: Definition) -> set[str]:
@@ -265,17 +258,14 @@ def _question_changes(
         yield make("question_enabled" if after.enabled else "question_disabled", f"{path}/enabled")
     for name in OF_ALL_TYPES + (OF_TYPES if before.type == after.type else ()):
         values = _plain(getattr(before, name)), _plain(getattr(after, name))
-        if values[0] != values[1]:
-            yield make("question_changed", f"{path}/{name}", member=name, values=values)
+        yield from _changed(make, "question_changed", f"{path}/{name}", *values, member=name)
     old, new = ({one.value: one.label for one in each.choices} for each in (before, after))
     yield from _parts(make, "choice", old, new, f"{path}/choices")
     for place, choice in enumerate(after.choices):
         earlier = before.choice(choice.value)
         for name in ("other", "exclusive", "points", "picture") if earlier else ():
-            values = getattr(earlier, name), getattr(choice, name)
-            if values[0] != values[1]:
-                below = f"{path}/choices/{place}/{name}"
-                yield make("choice_changed", below, member=name, label=choice.label, values=values)
+            values, below = (getattr(earlier, name), getattr(choice, name)), f"{path}/choices/{place}/{name}"
+            yield from _changed(make, "choice_changed", below, *values, member=name, label=choice.label)
     yield from _translated(make, "choice", old, new, (before, after), locales=locales, path=path)
     old_rows, new_rows = ({one.row_id: one.label for one in each.rows} for each in (before, after))
     yield from _parts(make, "row", old_rows, new_rows, f"{path}/rows")
@@ -284,9 +274,8 @@ def _question_changes(
     if shown[0] != shown[1]:
         kind = "show_if_added" if shown[0] is None else "show_if_removed" if shown[1] is None else "show_if_changed"
         yield make(kind, f"{path}/show_if", values=shown)
-    jumps = _jumps(before), _jumps(after)
-    if jumps[0] != jumps[1]:
-        yield make("jumps_changed", f"{path}/jumps", values=jumps)
+    jumps = questions.jumps_document(before), questions.jumps_document(after)
+    yield from _changed(make, "jumps_changed", f"{path}/jumps", *jumps)
 
 
 def _parts(make: Make, kind: str, old: Mapping[Any, str], new: Mapping[Any, str], path: str) -> Iterator[Difference]:
@@ -316,17 +305,8 @@ def _translated(
     for locale in locales:
         before, after = (getattr(each.translations.get(locale) or Translation(), f"{kind}s") for each in questions)
         for name in (each for each in new if each in old):
-            values = before.get(name), after.get(name)
-            if values[0] != values[1]:
-                below = f"{path}/translations/{locale}/{kind}s/{name}"
-                yield make(f"{kind}_translated", below, locale=locale, label=new[name], values=values)
-
-
-def _jumps(question: Question) -> list[object]:
-    return [
-        {"target_question_id": jump.target_question_id, "conditions": conditions.document_of(jump.conditions)}
-        for jump in question.jumps
-    ]
+            values, below = (before.get(name), after.get(name)), f"{path}/translations/{locale}/{kind}s/{name}"
+            yield from _changed(make, f"{kind}_translated", below, *values, locale=locale, label=new[name])
 
 
 def _plain(value: object) -> object:
@@ -348,8 +328,7 @@ def _endings(earlier: Definition, later: Definition, locales: Sequence[str]) -> 
         documents = endings.document_of(old), endings.document_of(ending)
         for name in ("conditions", *endings.ADDRESSES, *endings.OPTIONAL):
             values = documents[0].get(name), documents[1].get(name)
-            if values[0] != values[1]:
-                yield make("ending_changed", f"{path}/{name}", member=name, values=values)
+            yield from _changed(make, "ending_changed", f"{path}/{name}", *values, member=name)
         owners = (old, earlier), (ending, later)
         yield from _translated_texts(
             make, "ending_text_changed", endings.TEXTS, owners, EndingTexts(), locales=locales, path=path

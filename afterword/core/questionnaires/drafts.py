@@ -12,8 +12,12 @@ from afterword.core.reading.documents import is_array, is_object
 Document = dict[str, object]
 Change = Callable[[Document, str], None]  # is given an entry and the name of its id
 
-# The nested lists from the top down: the member, the name of its entries' ids.
-_LEVELS: Final = (("groups", "group_id"), ("questions", "question_id"), ("rows", "row_id"))
+# The lists of a member of this name: each with the name of its entries' ids.
+_LISTS: Final[Mapping[str, Mapping[str, str]]] = {
+    "": {"endings": "ending_id", "groups": "group_id"},
+    "groups": {"questions": "question_id"},
+    "questions": {"rows": "row_id"},
+}
 
 
 def prepared(document: Mapping[str, object], *, known: Mapping[str, object], new_id: Callable[[], str]) -> Document:
@@ -48,33 +52,17 @@ def _remove_key(entry: Document, _: str) -> None:
     entry.pop("key", None)
 
 
-def _changed(document: Mapping[str, object], change: Change, depth: int = 0) -> Document:
+def _changed(document: Mapping[str, object], change: Change, within: str = "") -> Document:
     """A copy of the document in which `change` has seen every ending, group, question and row, from the top down."""
-    copy = dict(document) if depth else _with_endings(document, change)
-    name, id_name = _LEVELS[depth]
-    entries = copy.get(name)
-    if not is_array(entries):
-        return copy
-    changed: list[object] = []
-    for entry in entries:
-        if not is_object(entry):
-            changed.append(entry)
-            continue
-        one = dict(entry)
-        change(one, id_name)
-        changed.append(_changed(one, change, depth + 1) if depth + 1 < len(_LEVELS) else one)
-    copy[name] = changed
+    copy = dict(document)
+    for name, id_name in _LISTS.get(within, {}).items():
+        entries = copy.get(name)
+        if is_array(entries):
+            copy[name] = [_entry(one, change, name, id_name) if is_object(one) else one for one in entries]
     return copy
 
 
-def _with_endings(document: Mapping[str, object], change: Change) -> Document:
-    entries = document.get("endings")
-    if not is_array(entries):
-        return dict(document)
-    changed: list[object] = []
-    for entry in entries:
-        one = dict(entry) if is_object(entry) else entry
-        if isinstance(one, dict):
-            change(one, "ending_id")
-        changed.append(one)
-    return {**document, "endings": changed}
+def _entry(entry: Mapping[str, object], change: Change, name: str, id_name: str) -> Document:
+    one = dict(entry)
+    change(one, id_name)
+    return _changed(one, change, name)

@@ -4,8 +4,6 @@ A place is named by the id that stands before it: of a question, or of a group f
 too: its values stay as they were typed.
 """
 
-import hashlib
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -162,10 +160,6 @@ def with_jump(question: Mapping[str, Any], number: int, jump: Document | None) -
     return {**question, "jumps": jumps}
 
 
-def endings_asking(document: Mapping[str, Any], question_id: str) -> list[Document]:
-    return [one for one in endings_of(document) if names(one.get("conditions"), question_id)]
-
-
 def endings_of(document: Mapping[str, Any]) -> list[Document]:
     return _objects(document.get("endings"))
 
@@ -174,12 +168,18 @@ def ending_of(document: Mapping[str, Any], ending_id: str) -> Document | None:
     return next((one for one in endings_of(document) if one.get("ending_id") == ending_id), None)
 
 
-def with_ending(document: Mapping[str, Any], ending_id: str, ending: Document | None) -> Document:
-    """The document with this ending in the place of the one with its id (none: added), or without it (None)."""
+def with_ending(document: Mapping[str, Any], ending_id: str, ending: Document) -> Document:
+    """The document with this ending in the place of the one with its id; without one it is added."""
     found = endings_of(document)
     at = next((number for number, one in enumerate(found) if one.get("ending_id") == ending_id), len(found))
-    found[at : at + 1] = [] if ending is None else [ending]
+    found[at : at + 1] = [ending]
     return {**document, "endings": found}
+
+
+def without_ending(document: Mapping[str, Any], ending_id: str) -> Document:
+    found = endings_of(document)
+    others = [one for one in found if one.get("ending_id") != ending_id]
+    return dict(document) if others == found else {**document, "endings": others}
 
 
 def moved_ending(document: Mapping[str, Any], ending_id: str, *, to: str) -> Document:
@@ -397,11 +397,6 @@ def choices_of(typed: Typed, before: Mapping[str, Any], known: Mapping[str, Any]
 
 def lines_of(text: str) -> list[str]:
     return [line.strip() for line in text.split("\n") if line.strip()]
-
-
-def mark_of(values: Values) -> str:
-    """A short digest of what a form shows, by which a change of somebody else is noticed."""
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _rows_of(text: str, earlier: Sequence[Mapping[str, Any]], new_id: NewId) -> list[Document]:

@@ -41,17 +41,13 @@ class EndingTexts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
+class Ending(EndingTexts):
     """One page after completion. Texts and addresses may have variables."""
 
     ending_id: str
     key: str | None = None
     conditions: Node | None = None
-    title: str | None = None
-    text: str | None = None
-    button_label: str | None = None
     button_url: str | None = None
-    review_label: str | None = None
     review_url: str | None = None
     responses_max: int | None = None
     coupon_pool: str | None = None

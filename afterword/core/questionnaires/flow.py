@@ -39,13 +39,11 @@ def pools_of(definition: Definition) -> Mapping[str, Sequence[str]]:
 def pictures_of(definition: Definition) -> Mapping[str, Sequence[str]]:
     """Paths by the id of the asset."""
     found = defaultdict[str, list[str]](list)
-    for group_index, group in enumerate(definition.groups):
-        for index, question in enumerate(group.questions):
-            for number, choice in enumerate(question.choices):
-                picture = choice.picture and read_address(choice.picture)
-                if picture:
-                    path = f"/groups/{group_index}/questions/{index}/choices/{number}/picture"
-                    found[picture.asset_id].append(path)
+    for path, question in definition.placed:
+        for number, choice in enumerate(question.choices):
+            picture = choice.picture and read_address(choice.picture)
+            if picture:
+                found[picture.asset_id].append(f"{path}/choices/{number}/picture")
     return found
 
 
@@ -94,10 +92,9 @@ def check_anonymity(definition: Definition, findings: Findings) -> None:
     if not definition.anonymous:
         return
     paths: dict[str | None, str] = {None: "/anonymous"}
-    for number, group in enumerate(definition.groups):
-        for index, question in enumerate(group.questions):
-            path = paths[question.question_id] = f"/groups/{number}/questions/{index}"
-            _check_question(question, path, findings)
+    for path, question in definition.placed:
+        paths[question.question_id] = path
+        _check_question(question, path, findings)
     for number, ending in enumerate(definition.endings):
         for member, message in ENDINGS.items():
             if getattr(ending, member) is not None:
@@ -140,13 +137,7 @@ class Flow:
 
     @cached_property
     def nodes(self) -> tuple[str, ...]:
-        return tuple(
-            question.question_id
-            for group in self.definition.groups
-            if group.enabled
-            for question in group.questions
-            if question.enabled
-        )
+        return tuple(question.question_id for question in self.definition.enabled)
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
@@ -214,11 +205,10 @@ class Flow:
 
 def warn(definition: Definition, findings: Findings) -> None:
     unreachable = Flow(definition).unreachable
-    for place, group in enumerate(definition.groups):
-        for index, question in enumerate(group.questions):
-            if question.question_id in unreachable:
-                message = "No answers lead to this question: jumps pass over it, or its condition never holds."
-                findings.warning(f"/groups/{place}/questions/{index}", "unreachable_question", message)
+    for path, question in definition.placed:
+        if question.question_id in unreachable:
+            message = "No answers lead to this question: jumps pass over it, or its condition never holds."
+            findings.warning(path, "unreachable_question", message)
 
 
 def used_by_endings(definition: Definition, question_id: str) -> list[Ending]:

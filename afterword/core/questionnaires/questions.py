@@ -86,14 +86,18 @@ def document_of(question: Question) -> dict[str, object]:
         document["scored"] = True
     if question.show_if is not None:
         document["show_if"] = conditions.document_of(question.show_if)
-    document["jumps"] = [
-        {"target_question_id": jump.target_question_id, "conditions": conditions.document_of(jump.conditions)}
-        for jump in question.jumps
-    ]
+    document["jumps"] = jumps_document(question)
     document["translations"] = {
         locale: _translation_document(question, texts) for locale, texts in question.translations.items()
     }
     return document
+
+
+def jumps_document(question: Question) -> list[dict[str, object]]:
+    return [
+        {"target_question_id": jump.target_question_id, "conditions": conditions.document_of(jump.conditions)}
+        for jump in question.jumps
+    ]
 
 
 def _type_fields(question: Question) -> dict[str, object]:

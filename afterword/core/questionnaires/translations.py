@@ -114,43 +114,28 @@ def with_languages(
     locales = (default, *(each for each in definition.locales if each in kept and each != default))
     first = definition.default_locale
 
-    def changed(texts: Texts, translations: dict[str, Texts]) -> tuple[Texts, dict[str, Texts]]:
-        mine = texts if default == first else translations.get(default) or Texts()
-        new = Texts(mine.title or texts.title, mine.description or texts.description)
-        all_texts = {first: texts, **translations}
-        return new, {each: all_texts[each] for each in locales if each in all_texts and each != default}
+    def changed(owner: Texts | Ending, names: Sequence[str], translations: Mapping[str, Any]) -> dict[str, Any]:
+        kind = Texts if isinstance(owner, Texts) else EndingTexts
+        original = kind(**{name: getattr(owner, name) for name in names})
+        texts = {first: original, **translations}
+        mine = texts.get(default) or original
+        new = {name: getattr(mine, name) or getattr(original, name) for name in names}
+        return new | {"translations": {each: texts[each] for each in locales[1:] if each in texts}}
 
     def group(one: Group) -> Group:
-        texts, translations = changed(Texts(one.title, one.description), dict(one.translations))
-        return replace(
-            one,
-            title=texts.title,
-            description=texts.description,
-            translations=translations,
-            questions=tuple(_question(question, first, locales) for question in one.questions),
-        )
+        questions = tuple(_question(question, first, locales) for question in one.questions)
+        return replace(one, questions=questions, **changed(one, GROUP_TEXTS, one.translations))
 
-    texts, translations = changed(own, dict(definition.translations))
+    texts = changed(own, GROUP_TEXTS, definition.translations)
     return replace(
         definition,
         default_locale=default,
         locales=locales,
         groups=tuple(group(one) for one in definition.groups),
         pages={each: definition.page_texts(each) for each in locales},
-        translations=translations,
-        endings=tuple(_ending(one, first, locales) for one in definition.endings),
-    ), texts
-
-
-def _ending(ending: Ending, first: str, locales: Collection[str]) -> Ending:
-    default, *others = locales
-    texts = {first: EndingTexts(**{name: getattr(ending, name) for name in endings.TEXTS}), **ending.translations}
-    mine = texts.get(default) or texts[first]
-    return replace(
-        ending,
-        **{name: getattr(mine, name) or getattr(ending, name) for name in endings.TEXTS},
-        translations={each: texts[each] for each in others if each in texts},
-    )
+        translations=texts.pop("translations"),
+        endings=tuple(replace(one, **changed(one, endings.TEXTS, one.translations)) for one in definition.endings),
+    ), Texts(**texts)
 
 
 def _question(question: Question, first: str, locales: Collection[str]) -> Question:

@@ -308,6 +308,8 @@ def text_reader(
     least: int = 0, most: int = TEXT_CHARACTERS_MAX, pattern: str | None = None, expected: str = ""
 ) -> Reader:
     shape = re.compile(pattern) if pattern else None
+    too_short = _counted("At least {n} character is expected.", "At least {n} characters are expected.", least)
+    too_long = _counted("At most {n} character is allowed.", "At most {n} characters are allowed.", most)
 
     def read_text(value: Any, pointer: str, context: Context) -> Any:
         if context.lax and (type(value) is int or type(value) is float) and not context.is_query:
@@ -315,17 +317,9 @@ def text_reader(
         if type(value) is not str:
             context.error(pointer, "wrong_type", "A text is expected.")
         elif len(value) < least:
-            context.error(
-                pointer,
-                "too_short",
-                _counted("At least {n} character is expected.", "At least {n} characters are expected.", least),
-            )
+            context.error(pointer, "too_short", too_short)
         elif len(value) > most:
-            context.error(
-                pointer,
-                "too_long",
-                _counted("At most {n} character is allowed.", "At most {n} characters are allowed.", most),
-            )
+            context.error(pointer, "too_long", too_long)
         elif shape is not None and shape.search(value) is None:
             context.error(pointer, "invalid_format", expected)
         else:
@@ -419,20 +413,17 @@ def _union_reader(readers: list[Reader]) -> Reader:
 
 
 def _list_reader(item: Reader, least: int, most: int) -> Reader:
+    too_many = _counted("At most {n} entry is allowed.", "At most {n} entries are allowed.", most)
+    too_few = _counted("At least {n} entry is expected.", "At least {n} entries are expected.", least)
+
     def read_list(value: Any, pointer: str, context: Context) -> Any:
         entries = value if type(value) is list else _listed(value, context)
         if entries is None:
             context.error(pointer, "wrong_type", "A list is expected.")
         elif len(entries) > most:
-            context.error(
-                pointer, "too_many", _counted("At most {n} entry is allowed.", "At most {n} entries are allowed.", most)
-            )
+            context.error(pointer, "too_many", too_many)
         elif len(entries) < least:
-            context.error(
-                pointer,
-                "too_few",
-                _counted("At least {n} entry is expected.", "At least {n} entries are expected.", least),
-            )
+            context.error(pointer, "too_few", too_few)
         else:
             return [item(entry, f"{pointer}/{index}", context) for index, entry in enumerate(entries)]
         return None

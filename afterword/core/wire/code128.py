@@ -1,7 +1,8 @@
 """Code 128 (ISO/IEC 15417): the bars of a text for a page. Cash desks read it."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from afterword.core.wire.qr import Code
 
 CHARACTERS_MAX: Final = 40  # more do not fit a phone
 QUIET: Final = 10  # modules of light at each side, without which readers may not find it
@@ -19,21 +20,13 @@ _WIDTHS: Final = """
 """.split()  # noqa: SIM905  a table is read by columns
 
 
-@dataclass(frozen=True, slots=True)
-class Bars:
-    """The bars as the path of an SVG of height 1, each module one unit; `size`: their count in a row."""
-
-    size: int
-    path: str
-
-
 def can_write(text: str) -> bool:
     """Whether it is short enough, and of printable ASCII."""
     return 1 <= len(text) <= CHARACTERS_MAX and text.isascii() and text.isprintable()
 
 
-def bars_of(text: str) -> Bars | None:
-    """None for a text that it cannot write."""
+def bars_of(text: str) -> Code | None:
+    """The bars, of height 1; None for a text that it cannot write."""
     if not can_write(text):
         return None
     x, path = 0, list[str]()
@@ -42,7 +35,7 @@ def bars_of(text: str) -> Bars | None:
             if place % 2 == 0:
                 path.append(f"M{x} 0h{width}v1h-{width}z")
             x += width
-    return Bars(x, "".join(path))
+    return Code(x, "".join(path))
 
 
 def values_of(text: str) -> list[int]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cached_property
-from operator import attrgetter
+from operator import attrgetter, methodcaller
 from typing import Any, Final, Literal
 
 import msgspec
@@ -290,7 +290,7 @@ class ExportTable:
                     f"{code}_code" if both else code,
                     labels if kind == "integer" else {},
                 )
-                yield column, _code if member is None else _code_of(member)
+                yield column, _code if member is None else methodcaller("get", member)
 
 
 def cursor_of(started: datetime) -> str:
@@ -415,10 +415,6 @@ def _place_of(choice: int, *, is_ranked: bool) -> Callable[[Any], Cell]:
     if is_ranked:
         return lambda value: value.index(choice) + 1 if choice in value else None
     return lambda value: int(choice in value)
-
-
-def _code_of(member: str) -> Callable[[Any], Cell]:
-    return lambda value: value.get(member)
 
 
 def _in_cell(texts: Iterable[str], separator: str) -> str:

@@ -12,7 +12,7 @@ PIXELS_DEFAULT: Final = 1_024
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """The modules of a code as the path of an SVG, each of them one unit; `size`: their count in a row."""
+    """The modules of a code, or its bars, as the path of an SVG, each module one unit; `size`: their count in a row."""
 
     size: int
     path: str

@@ -4,10 +4,13 @@ A query for all columns would break when a newer release's migration adds one wh
 would not know it, and a prepared statement may not change its result.
 """
 
-from collections.abc import Container, Iterable
-from typing import Any, LiteralString, cast
+from collections.abc import Callable, Container, Iterable
+from operator import itemgetter
+from typing import Any, LiteralString, TypeVar, cast
 
 import msgspec
+
+Made = TypeVar("Made")
 
 
 def columns_of(record: type[Any], without: Container[str] = ()) -> LiteralString:
@@ -15,6 +18,12 @@ def columns_of(record: type[Any], without: Container[str] = ()) -> LiteralString
     fields = record.__struct_fields__ if issubclass(record, msgspec.Struct) else record.__dataclass_fields__
     names = (name for name in fields if name not in without)
     return cast("LiteralString", ", ".join(names))  # names of members stand in source code
+
+
+def maker_of(record: type[Made]) -> Callable[[Any], Made]:
+    """The maker of a record from a row with its members as columns: by their order, which is faster than by names."""
+    values = itemgetter(*columns_of(record).split(", "))
+    return lambda row: record(*values(row))
 
 
 def arrays(rows: Iterable[tuple[Any, ...]], width: int) -> list[list[Any]]:

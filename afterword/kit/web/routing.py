@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from afterword import errors
 
 Handler = Callable[[Request], Awaitable[Response]]
+Declared = TypeVar("Declared", bound=Handler)
 FOR_PEOPLE = "afterword.for_people"
 HANDLER: Final = "afterword.handler"
 COMPRESSED_BYTES_MIN: Final = 1_000
@@ -61,14 +62,14 @@ class Pages:
     def __init__(self) -> None:
         self.all: list[Page] = []
 
-    def get(self, *paths: str, for_people: bool = False) -> Callable[[Handler], Handler]:
+    def get(self, *paths: str, for_people: bool = False) -> Callable[[Declared], Declared]:
         return self._add("GET", paths, for_people=for_people)
 
-    def post(self, *paths: str, for_people: bool = False) -> Callable[[Handler], Handler]:
+    def post(self, *paths: str, for_people: bool = False) -> Callable[[Declared], Declared]:
         return self._add("POST", paths, for_people=for_people)
 
-    def _add(self, method: str, paths: tuple[str, ...], *, for_people: bool) -> Callable[[Handler], Handler]:
-        def declare(handler: Handler) -> Handler:
+    def _add(self, method: str, paths: tuple[str, ...], *, for_people: bool) -> Callable[[Declared], Declared]:
+        def declare(handler: Declared) -> Declared:
             self.all.extend(Page(method, path, handler, for_people) for path in paths)
             return handler
 

@@ -358,7 +358,8 @@ async def _answers(db: Database, run: Plan, period: Period, question: Question) 
     parts = map(counts.part_of, found.hidden) if found.named else core_cells.parts_of(question)
     hidden = set(parts) - set(map(counts.part_of, found.total))
     tally = Tally()
-    tally.update(core_cells.histogram(found.total, ""))
+    for cell in found.total:
+        tally[cell.value] += cell.count
     return Answers(tally, hidden)
 
 
