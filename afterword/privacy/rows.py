@@ -269,7 +269,10 @@ async def _list_questionnaires_of(
 async def delete_texts(
     db: Database, *, organization_id: str, instance_ids: Sequence[str], has_files: bool = True
 ) -> int:
-    """Answers that are texts or hold some, and words beside a choice; `has_files`: answers that are files as well."""
+    """Answers that are texts or hold some, and words beside a choice.
+
+    `has_files`: answers that are files as well, which else may be kept for another time.
+    """
     return await db.execute(
         f"""with gone as (
              delete from answer a where organization_id = $1 and instance_id = any($2) and {WORDS}
@@ -392,7 +395,7 @@ async def blank_instances(
     if is_whole:
         for instance_id in instance_ids:
             await _delete(db, organization_id=organization_id, instance_id=instance_id, now=now)
-    counts["Questionnaire Instance"] += await _blank_values(db, **key, is_whole=is_whole)
+    counts["Questionnaire Instance"] += await blank_values(db, **key, is_whole=is_whole)
     await remove(db, "openings", organization_id, instance_ids)
     if is_whole:
         counts["Answer"] += await remove(db, "answers", organization_id, instance_ids)
@@ -403,25 +406,10 @@ async def blank_instances(
     return counts + await blank_events(db, organization_id=organization_id, subject_ids=instance_ids, blanks=blanks)
 
 
-async def remove_texts(
-    db: Database, *, organization_id: str, instance_ids: Sequence[str], blanks: Mapping[str, Any]
-) -> Counter[str]:
-    """Remove the words of answers, but for files, which may be kept for another time."""
-    key: dict[str, Any] = {"organization_id": organization_id, "instance_ids": instance_ids}
-    counts = Counter({"Answer": await delete_texts(db, **key, has_files=False)})
-    return counts + await blank_events(db, organization_id=organization_id, subject_ids=instance_ids, blanks=blanks)
-
-
-async def remove_values(
-    db: Database, *, organization_id: str, instance_ids: Sequence[str], blanks: Mapping[str, Any]
-) -> Counter[str]:
-    """Leave of the metadata of instances what says nothing of a person, and end their links."""
-    key: dict[str, Any] = {"organization_id": organization_id, "instance_ids": instance_ids}
-    counts = Counter({"Questionnaire Instance": await _blank_values(db, **key, is_whole=False)})
-    return counts + await blank_events(db, organization_id=organization_id, subject_ids=instance_ids, blanks=blanks)
-
-
-async def _blank_values(db: Database, *, organization_id: str, instance_ids: Sequence[str], is_whole: bool) -> int:
+async def blank_values(
+    db: Database, *, organization_id: str, instance_ids: Sequence[str], is_whole: bool = False
+) -> int:
+    """Leave of the metadata of instances what says nothing of a person, or nothing, and end their links."""
     count = 0
     grouped = await _list_questionnaires_of(db, organization_id=organization_id, instance_ids=instance_ids)
     for questionnaire_id, members in grouped.items():
@@ -465,7 +453,7 @@ async def blank_person(db: Database, *, organization_id: str, person: Person) ->
         db, organization_id=organization_id, subject_ids=[responder_id], blanks=RESPONDER_BLANKS
     )
     await alert_instances.erase_answers(db, responses=(), responders=[(organization_id, responder_id)])
-    await messages.erase(db, responders=[(organization_id, responder_id)])
+    await messages.delete_messages_of(db, responders=[(organization_id, responder_id)])
     counts["Contact"] += await remove(db, "contacts", organization_id, person.keys)
     counts["Suppression"] += await remove(db, "suppressions", organization_id, person.keys)
     counts["Address"] += await remove(db, "addresses", organization_id, [responder_id])
