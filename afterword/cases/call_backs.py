@@ -16,7 +16,7 @@ from afterword.asking.instances.call_backs import Read
 from afterword.asking.instances.rendering import thank_you_page
 from afterword.asking.instances.triggers import Response as ResponseRecord, facts_of
 from afterword.asking.links.widgets import PATH as WIDGET, placement_of
-from afterword.cases import assignments, rules, settings
+from afterword.cases import assignments, history, rules, settings
 from afterword.cases.alert_instances import service as alert_instances, store
 from afterword.cases.rules import Alert
 from afterword.core.answers.suspicion import is_token
@@ -54,8 +54,8 @@ async def request_call(db: Database, *, context: AnswerContext, call: Read, now:
         return
     if before.updated_by is not None or before.resolved_time is not None:
         raise Taken("Somebody works on this call already.")
-    if any(getattr(before, name) != value for name, value in columns.items()):
-        await alert_instances.change_call(db, before=before, call=columns, now=now)
+    if after := await alert_instances.change(db, before=before, changes=columns, now=now):
+        await history.record_change(db, before=before, after=after, caller=None, now=now)
 
 
 async def _open(db: Database, *, context: AnswerContext, columns: dict[str, Any], now: datetime) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Annotated, Any, Final, Literal, NoReturn, cast
+from typing import Annotated, Any, Final, Literal, cast
 
 import msgspec
 from msgspec import Meta
@@ -171,7 +171,7 @@ async def list_entities(
     db: Database, *, organization_id: str, among: Sequence[Watch], application_ids: Sequence[str]
 ) -> set[Watch]:
     """The existing things of these applications (none: all) among `among`."""
-    rows = await db.fetch(
+    found = await db.fetch_tuples(
         """with w as materialized (
              select * from unnest($2::text[], $3::text[]) as w (entity, entity_id))
            select w.entity, w.entity_id from w where w.entity = 'organization' and w.entity_id = $1
@@ -197,7 +197,7 @@ async def list_entities(
         *arrays(among, 2),
         list(application_ids),
     )
-    return {(row["entity"], row["entity_id"]) for row in rows}
+    return set(found)
 
 
 async def update_subscription(
@@ -348,7 +348,7 @@ async def subscription_of(db: Database, *, caller: Caller) -> tuple[Subscription
         db, organization_id=caller.organization_id, user_id=caller.user_id
     )
     if not subscription:
-        _refuse_unknown("This token belongs to no user, so there is nobody to notify.")
+        raise errors.NotFound("This token belongs to no user, so there is nobody to notify.")
     watches = await list_watches(
         db, organization_id=caller.organization_id, user_id=subscription.user_id, limit=WATCHES_MAX
     )
@@ -476,10 +476,6 @@ def _mail_key(one: _PendingNotice, *, now: datetime) -> MailKey:
     recipient = one.recipient
     due_time = notices.mail_time(now, digest=cast("Digest", recipient.digest), time_zone=recipient.time_zone)
     return recipient.organization_id, recipient.user_id, due_time.astimezone(UTC)
-
-
-def _refuse_unknown(message: str) -> NoReturn:
-    raise errors.NotFound(message)
 
 
 routes = Routes(tag="Notifications")

@@ -163,16 +163,10 @@ def new_case(
         assigned_user_id=owner_id,
         severity=alert.severity,
         due_time=windows.due_time(calendar, now=now, hours=alert.due_hours),
-        occurrences=1,
         matched=core_alerts.documents(match.leaves),
-        comments_count=0,
         resolved_time=now if opens_closed else None,
-        resolved_by=None,
-        recovery_item_id=None,
-        version=1,
         created_time=now,
         updated_time=now,
-        updated_by=None,
     )
 
 
@@ -186,11 +180,6 @@ async def repeat(db: Database, *, repeats: Mapping[tuple[str, str], int], now: d
         db, counts=[(case.organization_id, case.alert_id, 0) for case in cases], triggered_time=now
     )
     await events.record(db, events=[event(case, "repeated", now=now) for case in cases])
-
-
-async def change_call(db: Database, *, before: Case, call: Mapping[str, Any], now: datetime) -> None:
-    if after := await change(db, before=before, changes=call, now=now):
-        await history.record_change(db, before=before, after=after, caller=None, now=now)
 
 
 async def erase_answers(
