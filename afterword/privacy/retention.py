@@ -249,7 +249,7 @@ async def _list_deleted_items(db: Database, *, organization_id: str, before: dat
     )
 
 
-async def _list_people(db: Database, *, organization_id: str, responder_ids: Sequence[str]) -> list[Person]:
+async def _list_identifiers(db: Database, *, organization_id: str, responder_ids: Sequence[str]) -> list[Person]:
     return await db.records(Person).fetch(
         """select r.responder_id, array_remove(array_agg(a.address_key), null) as keys,
              array_remove(array_agg(a.identifier), null) as written
@@ -503,7 +503,7 @@ async def _remove_values(db: Database, run: Run, now: datetime, instance_ids: Se
 async def _forget_people(db: Database, run: Run, responder_ids: Sequence[str]) -> Counter[str]:
     key = {"organization_id": run.organization_id}
     counts = Counter[str]()
-    for person in await _list_people(db, **key, responder_ids=responder_ids):
+    for person in await _list_identifiers(db, **key, responder_ids=responder_ids):
         more, _ = await rows.blank_person(db, **key, person=person)
         counts += more
     instance_ids = await _list_instances_of(db, **key, responder_ids=responder_ids)
