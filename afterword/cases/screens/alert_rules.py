@@ -7,13 +7,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import (
-    access,
-    api as questionnaires_api,
-    condition_rows,
-    metadata,
-    store as questionnaires_store,
-)
+from afterword.asking.questionnaires import access, condition_rows, metadata, store as questionnaires_store
 from afterword.asking.questionnaires.condition_rows import Subject, Subjects, sentence_of, with_named
 from afterword.cases import assignments, chats, escalation, previews, rules
 from afterword.cases.rules import ALERT, Alert
@@ -34,7 +28,7 @@ from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.texts import Texts
 from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.ui.text import NOTHING
-from afterword.kit.web import fields, html
+from afterword.kit.web import html
 from afterword.tenants.screens import members as settings
 
 ROWS_MAX: Final = 100
@@ -110,10 +104,8 @@ def assignment_sentence(assignment: Mapping[str, Any] | None, subjects: Subjects
 
 
 LISTED_MAX: Final = 100
-USERS_MAX: Final = 200
 VERSIONS_MAX: Final = 20  # questionnaires whose questions are offered
-USERS: Final = fields.listing_of(assignments.RESOURCE)
-QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
+QUESTIONNAIRES: Final = Page.first(questionnaires_store.LISTING, limit=LISTED_MAX)
 TRIGGERS: Final[Mapping[str, Marked]] = {
     "completed": "when a response is completed",
     "submitted": "at the first answer, and when it is completed",
@@ -168,17 +160,13 @@ async def choices_of(
     """The choices for a rule of this application; questions are those of its questionnaires (none: of all)."""
     organization_id = visit.caller.organization_id
     questionnaires = await questionnaires_store.list_questionnaires(
-        db,
-        organization_id=organization_id,
-        application_ids=[application_id],
-        page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX),
+        db, organization_id=organization_id, application_ids=[application_id], page=QUESTIONNAIRES
     )
     users = await assignments.list_assignees(
         db,
         organization_id=organization_id,
         application_id=application_id,
         application_ids=visit.caller.application_ids,
-        page=Page.first(USERS, limit=USERS_MAX),
     )
     named = [(each.user_id, each.display_name or each.email, each.open_cases) for each in users.items]
     statuses = await nouns.every(STATUS, db, organization_id=organization_id, application_ids=[application_id])
@@ -206,11 +194,9 @@ async def subjects_of(visit: Visit, db: Database, rules: Sequence[Alert]) -> Sub
     application_ids = sorted({one.application_id for one in rules})
     if not application_ids:
         return {}
+    organization_id = visit.caller.organization_id
     questionnaires = await questionnaires_store.list_questionnaires(
-        db,
-        organization_id=visit.caller.organization_id,
-        application_ids=application_ids,
-        page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX),
+        db, organization_id=organization_id, application_ids=application_ids, page=QUESTIONNAIRES
     )
     version_ids = [one.published_version_id for one in questionnaires.items if one.published_version_id]
     return await _subjects(visit, db, application_ids=application_ids, version_ids=version_ids)
@@ -389,17 +375,12 @@ async def make_unhappy_rule(visit: Visit, db: Database) -> Response:
 
 @routes.get(RULE, scope="Alert.Update")
 async def rule_page(visit: Visit) -> Response:
-    return await _show(visit, rule=await _rule(visit))
+    return await _show(visit, rule=await visit.row(ALERT))
 
 
 @routes.post(RULE, scope="Alert.Update")
 async def save_rule(visit: Visit) -> Response:
-    return await _answer(visit, rule=await _rule(visit))
-
-
-async def _rule(visit: Visit) -> Alert:
-    async with visit.read() as db:
-        return await nouns.get(ALERT, db, caller=visit.caller, key=visit.id("alert_id"))
+    return await _answer(visit, rule=await visit.row(ALERT))
 
 
 removal(
@@ -412,7 +393,7 @@ removal(
         visit.words.plural("Its {n} open case stays.", "Its {n} open cases stay.", rule.open_count),
     ],
     button="Remove the alert",
-    get=_rule,
+    get=lambda visit: visit.row(ALERT),
     remove=lambda visit, db: nouns.delete(ALERT, db, key=visit.id("alert_id"), **visit.acting),
     to=PATH,
 )
@@ -440,7 +421,7 @@ async def _answer(visit: Visit, *, rule: Alert | None) -> Response:
     except errors.Invalid as invalid:
         return await _show(visit, rule=rule, draft=draft, refusal=placed(invalid, draft))
     except errors.Stale as stale:
-        return await _show(visit, rule=await _rule(visit), draft=draft, refusal=stale)
+        return await _show(visit, rule=await visit.row(ALERT), draft=draft, refusal=stale)
 
 
 async def _save(visit: Visit, *, rule: Alert | None, columns: dict[str, Any]) -> Response:

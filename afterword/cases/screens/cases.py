@@ -229,7 +229,6 @@ ROWS: Final = 50
 ID_CHARACTERS_MAX: Final = 22
 FIGURES_DAYS: Final = 30
 ENTRIES_MAX: Final = 500
-USERS_MAX: Final = 200
 CLOSED: Final = timedelta(days=store.CLOSED_DAYS)
 BODY_CHARACTERS_MAX: Final = 5_000
 CHOICE_CHARACTERS_MAX: Final = 100
@@ -238,7 +237,6 @@ REPLY_CHARACTERS_MAX: Final = 20_000
 KEY_CHARACTERS_MAX: Final = 50
 NEW_STATUS, BEGUN_STATUS, CLOSED_STATUS = 1, 2, 3
 NUMBER_CHARACTERS_MAX: Final = 50
-USERS: Final = fields.listing_of(assignments.RESOURCE)
 ENTRIES: Final = fields.listing_of(history_store.RESOURCE)  # the newest of a long history
 
 CHANGED: Final[Marked] = (
@@ -328,14 +326,13 @@ def _undo(before: WorkItem, version: int) -> Undo:
 
 
 @routes.post(f"{ONE}/owner", scope="Alert Instance.Update", for_limited="part", again=(errors.Stale,), at=ONE)
-async def take_case(visit: Visit) -> Response:
+async def take_case(visit: Visit, db: Database) -> Response:
     """Make the case one's own, unless somebody else was faster; work on a new one has begun then."""
-    item = await visit.reading(_item)
+    item = await _item(visit, db)
     changes: dict[str, Any] = {"assigned_user_id": visit.caller.user_id}
     if item.status_id == NEW_STATUS:
         changes["status_id"] = BEGUN_STATUS
-    async with visit.write() as db:
-        case = await _update(visit, db, changes, expect=same_version(visit, CHANGED))
+    case = await _update(visit, db, changes, expect=same_version(visit, CHANGED))
     return visit.did(f"{CASES}/{case.alert_instance_id}", "assigned", _undo(item, case.version))
 
 
@@ -346,19 +343,18 @@ async def wait(visit: Visit, db: Database) -> Response:
     return html.redirect(f"{CASES}/{case.alert_instance_id}?done={'waits' if waits else 'goes_on'}")
 
 
-@routes.post(f"{ONE}/call-back", scope="Alert Instance.Update", for_limited="part")
-async def call_back(visit: Visit) -> Response:
+@routes.post(f"{ONE}/call-back", scope="Alert Instance.Update", for_limited="part", again=(errors.Invalid,), at=ONE)
+async def call_back(visit: Visit, db: Database) -> Response:
     """Note when to call which number; without a time the call is done."""
     form, moment = visit.form, None
     if text := form.text("call_back_time"):
         try:
             moment = times.parse_date_time(text, zone=times.zone_of(visit.zone), now=visit.now).instant
         except times.InvalidDateTime as wrong:
-            return await _page(visit, refusal=errors.Invalid.at("/call_back_time", wrong.code, wrong.message))
+            raise errors.Invalid.at("/call_back_time", wrong.code, wrong.message) from None
     number = form.text("call_back_number")[:NUMBER_CHARACTERS_MAX] if moment else ""
     changes = {"call_back_time": moment, "call_back_number": number or None}
-    async with visit.write() as db:
-        case = await _update(visit, db, changes)
+    case = await _update(visit, db, changes)
     return html.redirect(f"{CASES}/{case.alert_instance_id}?done={'call_noted' if moment else 'called'}")
 
 
@@ -393,14 +389,12 @@ async def reply(visit: Visit) -> Response:
     return html.redirect(f"{CASES}/{message.alert_instance_id}?done={done}")
 
 
-@routes.post(f"{ONE}/comment", scope="Alert Instance.Update", for_limited="part")
-async def comment(visit: Visit) -> Response:
+@routes.post(f"{ONE}/comment", scope="Alert Instance.Update", for_limited="part", again=(errors.Invalid,), at=ONE)
+async def comment(visit: Visit, db: Database) -> Response:
     body = visit.form.text("body")
     if not 0 < len(body) <= BODY_CHARACTERS_MAX:
-        wrong = visit.words("Enter a comment of at most 5,000 characters.")
-        return await _page(visit, refusal=errors.Invalid.at("/body", "too_long", wrong))
-    async with visit.write() as db:
-        await _comment(visit, db, body)
+        raise errors.Invalid.at("/body", "too_long", visit.words("Enter a comment of at most 5,000 characters."))
+    await _comment(visit, db, body)
     return html.redirect(f"{CASES}/{visit.id('alert_instance_id')}?done=commented")
 
 
@@ -445,30 +439,27 @@ async def _item(visit: Visit, db: Database) -> WorkItem:
 
 
 @routes.get(ONE, scope="Alert Instance.Read", for_limited="part")
-async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Response:
+async def _page(visit: Visit, db: Database, *, refusal: errors.Refusal | None = None) -> Response:
     organization_id, case_id = visit.caller.organization_id, visit.id("alert_instance_id")
-    async with visit.read() as db:
-        item = await _item(visit, db)
-        history = await history_store.list_entries(
-            db, organization_id=organization_id, alert_instance_id=case_id, page=Page.first(ENTRIES, limit=ENTRIES_MAX)
-        )
-        statuses = await nouns.every(STATUS, db, **visit.caller.part)
-        assignees = await assignments.list_assignees(
-            db,
-            organization_id=organization_id,
-            application_id=item.application_id,
-            application_ids=(),
-            instance_id=item.instance_id or "",
-            page=Page.first(USERS, limit=USERS_MAX),
-        )
-        settings = await nouns.get(SETTINGS, db, caller=visit.caller, key=organization_id)
-        response = (
-            await answers_of(db, caller=visit.caller, instance_id=item.instance_id, words=visit.words)
-            if item.instance_id
-            else None
-        )
-        draft = await reply_draft(db, visit, item, texts=settings.saved_texts)
-        mailbox = await mailboxes.get(db, organization_id=organization_id)
+    item = await _item(visit, db)
+    history = await history_store.list_entries(
+        db, organization_id=organization_id, alert_instance_id=case_id, page=Page.first(ENTRIES, limit=ENTRIES_MAX)
+    )
+    statuses = await nouns.every(STATUS, db, **visit.caller.part)
+    assignees = await assignments.list_assignees(
+        db,
+        organization_id=organization_id,
+        application_id=item.application_id,
+        instance_id=item.instance_id or "",
+    )
+    settings = await nouns.get(SETTINGS, db, caller=visit.caller, key=organization_id)
+    response = (
+        await answers_of(db, caller=visit.caller, instance_id=item.instance_id, words=visit.words)
+        if item.instance_id
+        else None
+    )
+    draft = await reply_draft(db, visit, item, texts=settings.saved_texts)
+    mailbox = await mailboxes.get(db, organization_id=organization_id)
     note_person(visit, item.responder_id)
     named = {each.status_id: title_of(visit.words, each.status_id, each.title) for each in statuses}
     timeline = Timeline(

@@ -8,7 +8,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import api as questionnaires_api, store as questionnaires_store
+from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.cases import notifications
 from afterword.cases.notice_texts import TITLES
 from afterword.cases.notifications import NOTIFICATION, Notification, Subscription, Watch
@@ -21,7 +21,7 @@ from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.texts import Marked, texts
 from afterword.kit.ui.lists import ROWS, Listing, page_links, page_of
-from afterword.kit.web import fields, html
+from afterword.kit.web import html
 from afterword.tenants.mails import SETTINGS, page_of_case
 from afterword.tenants.organizations.users import USERS, list_users
 from afterword.tenants.screens import members
@@ -57,11 +57,10 @@ async def list_notices(visit: Visit, db: Database) -> Response:
 
 
 @routes.post(f"{NOTICES}/read", scope="Notification.Update")
-async def mark_as_read(visit: Visit) -> Response:
-    async with visit.write() as db:
-        for notification_id in visit.form.all("id")[:ROWS]:
-            with suppress(errors.NotFound):  # pruned since the page was shown
-                await nouns.update(NOTIFICATION, db, key=notification_id, changes={"read": True}, **visit.acting)
+async def mark_as_read(visit: Visit, db: Database) -> Response:
+    for notification_id in visit.form.all("id")[:ROWS]:
+        with suppress(errors.NotFound):  # pruned since the page was shown
+            await nouns.update(NOTIFICATION, db, key=notification_id, changes={"read": True}, **visit.acting)
     return html.redirect(f"{NOTICES}?done=notices_read")
 
 
@@ -77,7 +76,6 @@ def _row(visit: Visit, one: Notification) -> dict[str, Any]:
 
 NOTIFICATIONS: Final = SETTINGS
 ALERTS: Final = structs.listing_of(ALERT)
-QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 LISTED_MAX: Final = 200  # things of a kind that can be ticked
 DIGESTS: Final[Mapping[str, Marked]] = {
     "none": "Immediately; events of the same minute share one e-mail",
@@ -209,7 +207,7 @@ async def _things(visit: Visit, db: Database) -> dict[str, list[tuple[str, str]]
     part = visit.caller.part
     applications = await members.applications_of(visit, db)
     questionnaires = await questionnaires_store.list_questionnaires(
-        db, **part, page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX)
+        db, **part, page=Page.first(questionnaires_store.LISTING, limit=LISTED_MAX)
     )
     rules = await nouns.rows(ALERT, db, **part, page=Page.first(ALERTS, limit=LISTED_MAX))
     users = await list_users(

@@ -7,10 +7,9 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.asking.questionnaires import store as questionnaires
-from afterword.asking.questionnaires.api import Questionnaire
 from afterword.console.inputs import Input, Options, document_of, form_page, read_as, same_version
 from afterword.console.nouns import inputs_of, screens_of
-from afterword.console.screens import Visit
+from afterword.console.screens import Database, Visit
 from afterword.core.wire.lists import Page
 from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.nouns.declaration import version_of
@@ -37,7 +36,6 @@ PATH: Final = "/console/settings/exports"
 ONE: Final = f"{PATH}/{{schedule_id}}"
 LISTED_MAX: Final = 500
 RUNS: Final = fields.listing_of(ExportRun)
-QUESTIONNAIRES: Final = fields.listing_of(Questionnaire)
 STATES: Final[Mapping[str, Marked]] = {
     "queued": "Waiting", "running": "Under way", "done": "Done", "failed": "Failed", "cancelled": "Cancelled",
 }  # fmt: skip
@@ -50,11 +48,10 @@ routes = screens_of(SCHEDULE, without=("new", "edit"))
 
 
 @routes.post(f"{PATH}/new", scope="Questionnaire Export.Create", proof=True, again=(errors.Invalid, errors.Forbidden))
-async def create(visit: Visit) -> Response:
+async def create(visit: Visit, db: Database) -> Response:
     document = document_of(visit.form, _inputs(visit.form.text("destination")))
     request = read_as(structs.creation_of(SCHEDULE), document, visit)
-    async with visit.write() as db:
-        made = await nouns.create(SCHEDULE, db, columns=request.named(), **visit.acting)
+    made = await nouns.create(SCHEDULE, db, columns=request.named(), **visit.acting)
     return html.redirect(f"{PATH}/{made.record.schedule_id}?done=saved")
 
 
@@ -220,7 +217,7 @@ def _inputs(kind: str, *, later: bool = False) -> tuple[Input, ...]:
 
 
 async def _options(visit: Visit) -> Options:
-    page = Page.first(QUESTIONNAIRES, limit=LISTED_MAX)
+    page = Page.first(questionnaires.LISTING, limit=LISTED_MAX)
     found = await visit.load(questionnaires.list_questionnaires, **visit.caller.part, page=page)
     return {
         "questionnaire_id": [(one.questionnaire_id, one.display_name) for one in found.items],

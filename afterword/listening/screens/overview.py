@@ -197,31 +197,26 @@ routes = Screens()
 
 
 @routes.get(HOME, for_limited="part")
-async def home(visit: Visit) -> Response:
+async def home(visit: Visit, db: Database) -> Response:
     """The overview, or the first section of a role that reads no reports: here everybody arrives who logs in."""
     if "Report.Read" not in visit.caller.scopes:
         return html.redirect(visit.sections[0]["url"])
-    return await _overview(visit)
-
-
-async def _overview(visit: Visit) -> Response:
     period = PeriodChoice.read(visit.query, DAYS_DEFAULT, PERIODS)
     chosen = visit.query.get("application", "")
-    async with visit.read() as db:
-        subjects = await overview.get_subjects(db, caller=visit.caller, application_id=chosen)
-        application_id = subjects.application_id
-        found = await overview.overview_of(
-            db, caller=visit.caller, subjects=subjects, period=period.spec(visit), now=visit.now
-        )
-        attention = await attention_of(visit, db, application_id=application_id)
-        waits = await waits_of(visit, db, application_id=application_id, period=period)
-        comments: list[dict[str, Any]] = []
-        choice = responses.ResponseFilter.read({"application": application_id or "", **period.query})
-        if found and visit.caller.reads_answers:
-            comments = await responses.newest(visit, db, replace(choice, tab="comment"), limit=COMMENTS)
-        pinned = await reports.pinned(visit, db) if found and subjects.has_pinned else []
-        has_answers = found is not None and any(one.figure.measure.n for one in found.scores)
-        steps = await welcome.first_steps(visit, db) if found and not has_answers else []
+    subjects = await overview.get_subjects(db, caller=visit.caller, application_id=chosen)
+    application_id = subjects.application_id
+    found = await overview.overview_of(
+        db, caller=visit.caller, subjects=subjects, period=period.spec(visit), now=visit.now
+    )
+    attention = await attention_of(visit, db, application_id=application_id)
+    waits = await waits_of(visit, db, application_id=application_id, period=period)
+    comments: list[dict[str, Any]] = []
+    choice = responses.ResponseFilter.read({"application": application_id or "", **period.query})
+    if found and visit.caller.reads_answers:
+        comments = await responses.newest(visit, db, replace(choice, tab="comment"), limit=COMMENTS)
+    pinned = await reports.pinned(visit, db) if found and subjects.has_pinned else []
+    has_answers = found is not None and any(one.figure.measure.n for one in found.scores)
+    steps = await welcome.first_steps(visit, db) if found and not has_answers else []
     return visit.page(
         "overview.html",
         title=visit.words("Overview"),

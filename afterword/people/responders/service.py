@@ -285,10 +285,7 @@ class _Search:
         return found
 
     def channel_key(self, index: int) -> _Key | None:
-        for key in self.keys[index]:
-            if key.is_channel:
-                return key
-        return None
+        return next((key for key in self.keys[index] if key.is_channel), None)
 
     def _known(self, keys: Sequence[_Key], planned: Mapping[AddressId, Address]) -> str | None:
         for key in keys:

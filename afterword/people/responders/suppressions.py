@@ -104,15 +104,8 @@ routes.all.append(route_of(SUPPRESSION, "list"))
     refusals=("already_exists",),
 )
 async def suppress_address(call: Call[SuppressionRequest], db: Database) -> Answer:
-    body = call.body
-    request = SuppressionInput(
-        channel_id=body.channel_id,
-        identifier=body.identifier,
-        reason=body.reason,
-        expires_time=body.expires_time and body.expires_time.instant,
-        note=body.note,
-        locale=call.caller.default_locale,
-    )
+    given = {**call.body.named(), "expires_time": call.body.expires_time and call.body.expires_time.instant}
+    request = SuppressionInput(**given, locale=call.caller.default_locale)
     made = await add(db, caller=call.caller, request=request, secret=call.site.secret, now=call.now)
     return Answer(record=made, location=f"{SUPPRESSION.path}/{made.suppression_id}")
 
