@@ -104,7 +104,10 @@ routes.all.append(route_of(SUPPRESSION, "list"))
     refusals=("already_exists",),
 )
 async def suppress_address(call: Call[SuppressionRequest], db: Database) -> Answer:
-    given = {**call.body.named(), "expires_time": call.body.expires_time and call.body.expires_time.instant}
+    given: dict[str, Any] = {
+        **call.body.named(),
+        "expires_time": call.body.expires_time and call.body.expires_time.instant,
+    }
     request = SuppressionInput(**given, locale=call.caller.default_locale)
     made = await add(db, caller=call.caller, request=request, secret=call.site.secret, now=call.now)
     return Answer(record=made, location=f"{SUPPRESSION.path}/{made.suppression_id}")
