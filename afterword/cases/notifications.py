@@ -311,6 +311,7 @@ async def _list_recipients(  # any tenant: a batch of events serves many organiz
 
 READER: Final = "notifications"
 WATCHES_MAX: Final = 500
+NOBODY: Final = "This token belongs to no user, so there is nobody to notify."
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,15 +345,9 @@ async def _handle(db: Database, read: Sequence[Event], *, now: datetime) -> None
 
 async def subscription_of(db: Database, *, caller: Caller) -> tuple[Subscription, list[Watch]]:
     """The caller's subscription and watched things. Raises NotFound for a token without a user."""
-    subscription = caller.user_id and await get_subscription_record(
-        db, organization_id=caller.organization_id, user_id=caller.user_id
-    )
-    if not subscription:
-        raise errors.NotFound("This token belongs to no user, so there is nobody to notify.")
-    watches = await list_watches(
-        db, organization_id=caller.organization_id, user_id=subscription.user_id, limit=WATCHES_MAX
-    )
-    return subscription, watches
+    key = {"organization_id": caller.organization_id, "user_id": caller.user_id or ""}
+    subscription = errors.found(await get_subscription_record(db, **key), NOBODY)
+    return subscription, await list_watches(db, **key, limit=WATCHES_MAX)
 
 
 async def subscribe(
