@@ -14,7 +14,6 @@ from afterword.cases.alert_instances.store import CASE_COLUMNS_I, Case
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.conditions import Facts, Node, leaves_of
-from afterword.core.wire import times
 from afterword.core.wire.site import Site
 from afterword.events import service as events
 from afterword.kit.db import Database, Row
@@ -314,12 +313,6 @@ async def ask_again(call: Call[None], db: Database) -> Answer:
     return Answer(_shown(call, plan, case.alert_instance_id, case.recovery_item_id))
 
 
-def _shown(call: Call[None], plan: Plan, case_id: str, item_id: str | None) -> AlertRecovery:
-    return AlertRecovery(
-        alert_instance_id=case_id,
-        questionnaire_id=plan.way.questionnaire_id,
-        pipeline_id=plan.way.pipeline_id,
-        item_id=item_id,
-        planned_time=times.format_optional(plan.planned_time, zone=call.zone),
-        reason=plan.reason,
-    )
+def _shown(call: Call[None], plan: Plan, case_id: str, item_id: str | None) -> fields.Resource:
+    way = {"questionnaire_id": plan.way.questionnaire_id, "pipeline_id": plan.way.pipeline_id}
+    return AlertRecovery.of(plan, call.zone, alert_instance_id=case_id, item_id=item_id, **way)

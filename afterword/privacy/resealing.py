@@ -101,20 +101,17 @@ async def update_sealed(  # any tenant: the secret is the installation's
 BATCH_VALUES: Final = 100
 
 
-async def reseal(
-    pool: Pool, *, secret: bytes, report: Callable[[str, int, int], None], batch: int = BATCH_VALUES
-) -> int:
+async def reseal(pool: Pool, *, secret: bytes, report: Callable[[str, int, int], None]) -> int:
     """Seal everything again; returns how many values nothing opens. `report`: column, sealed anew, unreadable."""
-    return sum([await _reseal(pool, column, secret=secret, report=report, batch=batch) for column in CONTEXTS])
+    return sum([await _reseal(pool, column, secret=secret, report=report) for column in CONTEXTS])
 
 
-async def _reseal(
-    pool: Pool, column: str, *, secret: bytes, report: Callable[[str, int, int], None], batch: int
-) -> int:
+async def _reseal(pool: Pool, column: str, *, secret: bytes, report: Callable[[str, int, int], None]) -> int:
     after, done, lost = ("", ""), 0, 0
     while True:
         async with databases.transaction(pool) as db:
-            found = await list_sealed(db, column=column, head=sealing.head_of(secret), after=after, limit=batch)
+            head = sealing.head_of(secret)
+            found = await list_sealed(db, column=column, head=head, after=after, limit=BATCH_VALUES)
             for one in found:
                 context = CONTEXTS[column](one.organization_id, one.id)
                 try:
@@ -125,6 +122,6 @@ async def _reseal(
                 value = sealing.seal(text, secret=secret, context=context)
                 done += await update_sealed(db, column=column, before=one, value=value)
         report(column, done, lost)
-        if len(found) < batch:
+        if len(found) < BATCH_VALUES:
             return lost
         after = (found[-1].organization_id, found[-1].id)

@@ -11,8 +11,7 @@ from afterword.asking.questionnaires import access, condition_rows, metadata, st
 from afterword.asking.questionnaires.condition_rows import Subject, Subjects, sentence_of, with_named
 from afterword.cases import assignments, chats, escalation, previews, rules
 from afterword.cases.rules import ALERT, Alert
-from afterword.cases.screens.cases import SEVERITIES
-from afterword.cases.screens.figures import with_load
+from afterword.cases.screens.figures import SEVERITIES, with_load
 from afterword.cases.statuses import STATUS, title_of
 from afterword.console import conditions
 from afterword.console.conditions import Values, json_of, with_seen

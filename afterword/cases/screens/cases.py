@@ -15,7 +15,7 @@ from afterword.cases.assignments import Assignee
 from afterword.cases.history import Entry
 from afterword.cases.messages import Route
 from afterword.cases.screens import figures as case_figures
-from afterword.cases.screens.figures import CASES, outcome_text, row_of, with_load
+from afterword.cases.screens.figures import CASES, SEVERITIES, outcome_text, row_of, with_load
 from afterword.cases.screens.mailbox import PATH as MAILBOX_PATH
 from afterword.cases.settings import SETTINGS
 from afterword.cases.statuses import STATUS, title_of
@@ -126,10 +126,6 @@ async def ask_again(visit: Visit) -> Response:
         pass
     return html.redirect(f"{CASES}/{case_id}?done=asked_again")
 
-
-SEVERITIES: Final[Mapping[str, Marked]] = {
-    "low": "Low severity", "normal": "Normal severity", "high": "High severity", "critical": "Critical",
-}  # fmt: skip
 
 MAILS: Final = {"message_sent", "message_received"}
 STATES: Final[Mapping[str, Marked]] = {

@@ -18,7 +18,7 @@ from afterword.core.figures.rows import Selection, buckets_of
 from afterword.core.questionnaires.question_types import SCORES
 from afterword.core.scheduling.statuses import PublicItem
 from afterword.kit.db import Database
-from afterword.kit.texts import Marked, Texts
+from afterword.kit.texts import Texts
 from afterword.kit.ui import charts
 from afterword.kit.ui.lists import address
 from afterword.kit.ui.text import shown_figure
@@ -27,6 +27,7 @@ from afterword.listening.reports import overview
 from afterword.listening.reports.overview import Overview, Score, Subjects
 from afterword.listening.screens import reports, welcome
 from afterword.listening.screens.questionnaire_results import results_url
+from afterword.listening.screens.views import METRICS
 from afterword.sending.queue import lists
 from afterword.sending.screens.invitations import link_of
 from afterword.sending.screens.pipelines import PIPELINES
@@ -189,9 +190,6 @@ def _sending(visit: Visit, found: Mapping[str, Any]) -> list[Sentence]:
 PERIODS: Final = (7, 30, 90)
 DAYS_DEFAULT: Final = 30
 COMMENTS: Final = 5
-STAGES: Final[Mapping[str, Marked]] = {
-    "sent": "Sent", "delivered": "Delivered", "viewed": "Opened", "started": "Answered", "completed": "Completed",
-}  # fmt: skip
 
 routes = Screens()
 
@@ -304,7 +302,7 @@ def _stage_urls(visit: Visit, found: Overview, subjects: Subjects) -> Sequence[s
 
 
 def funnel(words: Texts, found: Overview, urls: Sequence[str] | None = None) -> charts.View:
-    figures = [(words(STAGES[stage]), figure) for stage, figure in found.funnel]
+    figures = [(words(METRICS[stage]), figure) for stage, figure in found.funnel]
     return charts.funnel_view(
         words,
         figures,

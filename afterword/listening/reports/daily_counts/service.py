@@ -143,14 +143,18 @@ async def survey(db: Database, *, after: str, now: datetime) -> tuple[int, str]:
     return len(questionnaires), questionnaires[-1].questionnaire_id if questionnaires else ""
 
 
+def impersonal(declared: Declared) -> list[str]:
+    """The names whose values say nothing of a person: declared, not marked as personal, and no pointer to an order."""
+    names = declared.questionnaire.items()
+    return sorted(name for name, definition in names if not definition.anonymize and name not in POINTERS)
+
+
 def dimensions_of(declared: Declared) -> list[str]:
     """The dimensions that are kept: no personal name and none that leads to a person; of very many, the first.
 
     Nothing of a person who is erased may stay in the counts.
     """
-    known = declared.questionnaire.items()
-    names = sorted(name for name, definition in known if not definition.anonymize and name not in POINTERS)
-    return [*FIXED, *(f"questionnaire_metadata:{name}" for name in names[:NAMES_MAX])]
+    return [*FIXED, *(f"questionnaire_metadata:{name}" for name in impersonal(declared)[:NAMES_MAX])]
 
 
 async def _see_to(db: Database, *, questionnaire: Questionnaire, spans: Mapping[str, Span], now: datetime) -> None:
