@@ -10,9 +10,9 @@ from afterword.asking.questionnaires import metadata
 from afterword.cases import messages
 from afterword.cases.alert_instances import service as alert_instances
 from afterword.core.organizations.access import installation
-from afterword.core.questionnaires.metadata import POINTERS, Declared
 from afterword.kit.db import Database
 from afterword.kit.db.columns import suffixed
+from afterword.listening.reports.daily_counts.service import impersonal
 from afterword.privacy.subjects import Person, ScanResult
 from afterword.sending.queue.records import TEXT_COLUMNS, TEXTS
 
@@ -460,12 +460,6 @@ async def blank_person(db: Database, *, organization_id: str, person: Person) ->
     version = await _update_responder(db, organization_id=organization_id, responder_id=responder_id)
     counts["Responder"] += version is not None
     return counts, version
-
-
-def impersonal(declared: Declared) -> list[str]:
-    """The names whose values say nothing of a person: declared, not marked as personal, and no pointer to an order."""
-    names = declared.questionnaire.items()
-    return sorted(name for name, definition in names if not definition.anonymize and name not in POINTERS)
 
 
 async def _delete(db: Database, *, organization_id: str, instance_id: str, now: datetime) -> None:
