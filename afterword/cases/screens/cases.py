@@ -1,6 +1,7 @@
 """Cases: the list by due time, and the page where one is worked on, with its history as sentences."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -119,11 +120,9 @@ async def recovery_page(visit: Visit, db: Database) -> Response:
 async def ask_again(visit: Visit) -> Response:
     """A second press finds the customer asked already, which is what was wanted."""
     case_id = visit.id("alert_instance_id")
-    try:
+    with suppress(recoveries.AlreadyAsked):
         async with visit.write() as db:
-            await recoveries.ask(db, caller=visit.caller, alert_instance_id=case_id, site=visit.site, now=visit.now)
-    except recoveries.AlreadyAsked:
-        pass
+            await recoveries.ask(db, alert_instance_id=case_id, **visit.acting)
     return html.redirect(f"{CASES}/{case_id}?done=asked_again")
 
 
@@ -443,10 +442,7 @@ async def _page(visit: Visit, db: Database, *, refusal: errors.Refusal | None = 
     )
     statuses = await nouns.every(STATUS, db, **visit.caller.part)
     assignees = await assignments.list_assignees(
-        db,
-        organization_id=organization_id,
-        application_id=item.application_id,
-        instance_id=item.instance_id or "",
+        db, organization_id=organization_id, application_id=item.application_id, instance_id=item.instance_id or ""
     )
     settings = await nouns.get(SETTINGS, db, caller=visit.caller, key=organization_id)
     response = (

@@ -63,13 +63,8 @@ async def list_values(db: Database, *, caller: Caller, kind: Kind) -> list[SeenM
            order by name, count desc, value limit $5""",
         *(caller.organization_id, list(caller.application_ids), NEWEST, VALUES_MAX, ROWS_MAX, caller.test),
     )
-    definitions = await metadata.list_definitions(
-        db,
-        organization_id=caller.organization_id,
-        kind=kind,
-        application_ids=caller.application_ids,
-        page=Page.first(metadata.LISTING, limit=DECLARED_MAX),
-    )
+    page = Page.first(metadata.LISTING, limit=DECLARED_MAX)
+    definitions = await metadata.list_definitions(db, **caller.part, kind=kind, page=page)
     declared = {one.name for one in definitions.items}
     return [
         SeenMetadata(

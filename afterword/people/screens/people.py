@@ -385,9 +385,7 @@ async def lift_page(visit: Visit) -> Response:
 @routes.post(f"{ONE}/suppression/{{suppression_id}}", scope="Suppression.Delete")
 async def lift(visit: Visit, db: Database) -> Response:
     one = await _suppression(visit, db)
-    await nouns.delete(
-        suppressions.SUPPRESSION, db, caller=visit.caller, key=one.suppression_id, site=visit.site, now=visit.now
-    )
+    await nouns.delete(suppressions.SUPPRESSION, db, key=one.suppression_id, **visit.acting)
     return html.redirect(f"{PEOPLE}/{visit.id('responder_id')}?done=lifted")
 
 
@@ -406,11 +404,9 @@ async def download_copy(visit: Visit) -> Response:
         visit.caller.require(scope)
     file = await profiles.subject(
         databases.on_demand(visit.pool),
-        caller=visit.caller,
-        responder_id=visit.id("responder_id"),
-        site=visit.site,
+        **visit.acting,
+        **visit.ids,
         zone=ZoneInfo(visit.zone),
-        now=visit.now,
         is_readable=visit.query.get("format") == "html",
     )
     return download(file)
@@ -424,7 +420,7 @@ async def erase(visit: Visit) -> Response:
     made = await visit.change(
         privacy.request,
         caller=visit.caller,
-        responder_id=visit.id("responder_id"),
+        **visit.ids,
         mode="erase" if form.text("mode") == "erase" else "anonymize",
         suppress=form.text("suppress") == "1",
         reason=form.text("reason") or None,
