@@ -1,6 +1,5 @@
 """Opens a case for a customer who asked to be called, or changes the call while nobody has taken the case."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -88,24 +87,16 @@ async def _rule_for(db: Database, *, context: AnswerContext, facts: Facts, now: 
     instance, application_id = context.instance, context.questionnaire.owner_application_id
     organization_id = instance.organization_id
     active = await rules.list_active_alerts(db, questionnaires=[(organization_id, instance.questionnaire_id)])
-    found = _first([one.alert for one in active if not one.opens_closed], facts)
-    if found is not None:
-        return found
+    for alert in (one.alert for one in active if not one.opens_closed and one.alert.trigger == core_alerts.CALL_BACK):
+        match = core_alerts.judge(conditions.read_saved(alert.conditions), facts)
+        if match.holds:
+            return alert, match
     words = texts("console", context.definition.default_locale)
     title = words("Customers asking for a call")
     own = await rules.for_calls(
         db, organization_id=organization_id, application_id=application_id, title=title, now=now
     )
     return own, Match(holds=True, leaves=[])
-
-
-def _first(alerts: Sequence[Alert], facts: Facts) -> tuple[Alert, Match] | None:
-    for alert in alerts:
-        if alert.trigger == core_alerts.CALL_BACK:
-            match = core_alerts.judge(conditions.read_saved(alert.conditions), facts)
-            if match.holds:
-                return alert, match
-    return None
 
 
 WRONG: int = 422

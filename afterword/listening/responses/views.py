@@ -32,16 +32,12 @@ QueryShown = Annotated[str, Meta(description="Of the console's address.")]
 Shared = Annotated[bool, Meta(description="Whether all users of the organization see it.")]
 
 
-def _line(text: str) -> str:
-    return " ".join(text.split())
-
-
 class ResponseView(OwnRecord, kw_only=True):
     """A saved filter of the list of responses."""
 
     view_id: fields.Id
     user_id: fields.Id
-    title: Annotated[Title, Editable(write=_line, holds="account")]
+    title: Annotated[Title, Editable(write=lambda text: " ".join(text.split()), holds="account")]
     query: Annotated[Query, Editable(shown=QueryShown, holds="account")]
     shared: Annotated[Shared, Editable(shown=Shared)] = False
 
