@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -138,7 +138,7 @@ def _document(visit: Visit, before: Subscription) -> dict[str, Any]:
     channels = {name: {"web": name in chosen.web, "email": name in chosen.email} for name in sorted(shown)}
     return {
         "types": {name: each for name, each in before.types.items() if name not in shown}
-        | {name: each for name, each in channels.items() if each != _default(name)},
+        | {name: each for name, each in channels.items() if each != asdict(notices.channels_of(name, {}))},
         "watches": [
             {"entity": entity, "entity_id": entity_id}
             for entity, _, entity_id in (text.partition("/") for text in chosen.watched)
@@ -173,11 +173,6 @@ def _types_of(visit: Visit) -> list[str]:
         for name in table[family]
         if notices.read_of(f"{family}.{name}") in visit.caller.scopes
     ]
-
-
-def _default(name: str) -> dict[str, bool]:
-    channels = notices.channels_of(name, {})
-    return {"web": channels.web, "email": channels.email}
 
 
 @routes.get(NOTIFICATIONS, scope="Notification.Read")
