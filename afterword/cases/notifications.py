@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Annotated, Any, Final, Literal, cast
+from typing import Annotated, Any, Final, Literal, LiteralString, cast
 
 import msgspec
 from msgspec import Meta
@@ -92,6 +92,18 @@ class Subscription:
 
 
 Watch = tuple[str, str]  # entity, entity_id
+# What can be watched, but for the organization itself.
+_THINGS: Final[LiteralString] = """(
+  select 'application' as entity, organization_id, application_id as entity_id, application_id, created_by, created_time
+  from application
+  union all
+  select 'questionnaire', organization_id, questionnaire_id, owner_application_id, created_by, created_time
+  from questionnaire
+  union all
+  select 'alert', organization_id, alert_id, application_id, created_by, created_time from alert
+  where deleted_time is null
+  union all
+  select 'user', organization_id, user_id, null, created_by, created_time from organization_user) t"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,17 +151,9 @@ async def get_subscription_record(db: Database, *, organization_id: str, user_id
 async def list_watches(db: Database, *, organization_id: str, user_id: str, limit: int) -> list[Watch]:
     """The watched things: the chosen ones in order, then those that the user created since, the newest first."""
     return await db.fetch_tuples(
-        """with mine as (
-             select 'application' as entity, application_id as entity_id, created_time from application
-             where organization_id = $1 and created_by = $2
-             union all
-             select 'questionnaire', questionnaire_id, created_time from questionnaire
-             where organization_id = $1 and created_by = $2
-             union all
-             select 'alert', alert_id, created_time from alert
-             where organization_id = $1 and created_by = $2 and deleted_time is null
-             union all
-             select 'user', user_id, created_time from organization_user where organization_id = $1 and created_by = $2)
+        f"""with mine as (
+             select t.entity, t.entity_id, t.created_time from {_THINGS}
+             where t.organization_id = $1 and t.created_by = $2)
            select entity, entity_id from (
              select entity, entity_id, place, null::timestamptz as created_time from notification_watch
              where organization_id = $1 and user_id = $2
@@ -172,27 +176,13 @@ async def list_entities(
 ) -> set[Watch]:
     """The existing things of these applications (none: all) among `among`."""
     found = await db.fetch_tuples(
-        """with w as materialized (
+        f"""with w as materialized (
              select * from unnest($2::text[], $3::text[]) as w (entity, entity_id))
            select w.entity, w.entity_id from w where w.entity = 'organization' and w.entity_id = $1
            union
-           select w.entity, w.entity_id from w
-             join application a on w.entity = 'application' and a.organization_id = $1
-               and a.application_id = w.entity_id
-           where cardinality($4::text[]) = 0 or a.application_id = any($4)
-           union
-           select w.entity, w.entity_id from w
-             join questionnaire q on w.entity = 'questionnaire' and q.organization_id = $1
-               and q.questionnaire_id = w.entity_id
-           where cardinality($4::text[]) = 0 or q.owner_application_id = any($4)
-           union
-           select w.entity, w.entity_id from w
-             join alert a on w.entity = 'alert' and a.organization_id = $1 and a.alert_id = w.entity_id
-               and a.deleted_time is null
-           where cardinality($4::text[]) = 0 or a.application_id = any($4)
-           union
-           select w.entity, w.entity_id from w
-             join organization_user u on w.entity = 'user' and u.organization_id = $1 and u.user_id = w.entity_id""",
+           select w.entity, w.entity_id from w join {_THINGS} on t.entity = w.entity and t.entity_id = w.entity_id
+           where t.organization_id = $1
+             and (t.entity = 'user' or cardinality($4::text[]) = 0 or t.application_id = any($4))""",
         organization_id,
         *arrays(among, 2),
         list(application_ids),

@@ -58,10 +58,7 @@ def csv_of(lines: Sequence[Sequence[object]], *, now: datetime) -> Response:
     return Response(
         text.getvalue().encode("utf-8-sig"),  # without the mark spreadsheets guess another encoding
         media_type="text/csv",
-        headers={
-            "Content-Disposition": f'attachment; filename="report-{now.date().isoformat()}.csv"',
-            "Cache-Control": "no-store",
-        },
+        headers=headers.saved_as(f"report-{now.date().isoformat()}.csv"),
     )
 
 
