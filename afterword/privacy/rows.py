@@ -393,8 +393,10 @@ async def blank_instances(
     key: dict[str, Any] = {"organization_id": organization_id, "instance_ids": instance_ids}
     counts = Counter[str]()
     if is_whole:
-        for instance_id in instance_ids:
-            await _delete(db, organization_id=organization_id, instance_id=instance_id, now=now)
+        for instance_id in instance_ids:  # out of everything, as by DELETE, so that counts and alerts hear of it
+            found = await instances_store.get_instance(db, organization_id=organization_id, instance_id=instance_id)
+            if found is not None:
+                await instances.take_out(db, caller=installation(organization_id), instance=found, now=now)
     counts["Questionnaire Instance"] += await blank_values(db, **key, is_whole=is_whole)
     await remove(db, "openings", organization_id, instance_ids)
     if is_whole:
@@ -460,10 +462,3 @@ async def blank_person(db: Database, *, organization_id: str, person: Person) ->
     version = await _update_responder(db, organization_id=organization_id, responder_id=responder_id)
     counts["Responder"] += version is not None
     return counts, version
-
-
-async def _delete(db: Database, *, organization_id: str, instance_id: str, now: datetime) -> None:
-    """Take it out of everything, as its DELETE does, so that counts and alerts hear of it; twice changes nothing."""
-    found = await instances_store.get_instance(db, organization_id=organization_id, instance_id=instance_id)
-    if found is not None:
-        await instances.take_out(db, caller=installation(organization_id), instance=found, now=now)

@@ -280,8 +280,7 @@ async def delete_comment(
         db, caller=caller, alert_instance_id=alert_instance_id, comment_id=comment_id, expect=expect
     )
     key = {"organization_id": written.organization_id, "alert_instance_id": alert_instance_id}
-    if not await store.delete_comment(db, **key, comment_id=comment_id):
-        raise errors.NotFound("There is no such comment.")
+    await store.delete_comment(db, **key, comment_id=comment_id)
     await store.update_comments_count(db, **key, more=-1, now=now)
 
 
@@ -345,15 +344,14 @@ async def _count(db: Database, *, changed: Sequence[tuple[Case, bool]]) -> None:
 
 
 async def _own_comment(
-    db: Database, *, caller: Caller, alert_instance_id: str, comment_id: str, expect: errors.Expect = errors.ANY
+    db: Database, *, caller: Caller, alert_instance_id: str, comment_id: str, expect: errors.Expect
 ) -> Comment:
     # The case is locked, which also serializes changes of its comments.
     case = await get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)
-    written = await store.get_comment(
+    found = await store.get_comment(
         db, organization_id=case.organization_id, alert_instance_id=alert_instance_id, comment_id=comment_id
     )
-    if written is None:
-        raise errors.NotFound("There is no such comment.")
+    written = errors.found(found, "There is no such comment.")
     if written.author_id != caller.actor_id:
         raise errors.Forbidden("Somebody else wrote this; only they can change it.")
     expect(written.version)

@@ -65,7 +65,9 @@ async def reply_draft(db: Database, visit: Visit, item: WorkItem, *, texts: Sequ
     chosen = visit.query.get("text", "")
     body = form.text("reply")
     if not body and chosen.isascii() and chosen.isdigit() and int(chosen[:3]) < len(texts):
-        body = _filled(texts[int(chosen[:3])]["body"], _values(visit, item, route))
+        body = texts[int(chosen[:3])]["body"]
+        for name, value in _values(visit, item, route).items():
+            body = body.replace(f"{{{name}}}", value)
     plain = subject.replace("\u2068", "").replace("\u2069", "")
     return ReplyDraft("", route.address or "", plain, body, key, titles)
 
@@ -80,12 +82,6 @@ def _values(visit: Visit, item: WorkItem, route: Route) -> dict[str, str]:
         # The key that the organization gave the message; else the order in the response's metadata.
         "order": route.external_reference or route.instance_metadata.get(ORDER, ""),
     }
-
-
-def _filled(body: str, values: dict[str, str]) -> str:
-    for name, value in values.items():
-        body = body.replace(f"{{{name}}}", value)
-    return body
 
 
 routes = Screens()
@@ -191,16 +187,15 @@ class Timeline:
             "escalated_time": lambda _: self.words("The case has been open for too long."),
             "recovery_item_id": lambda _: self.words("The customer is asked again."),
             "recovery_time": lambda _: self.words("The customer answered again: {outcome}.", outcome=self._outcome),
-            "resolved_time": self._end,
+            "resolved_time": lambda time: (
+                self.words("The case was closed.") if time else self.words("The case was opened again.")
+            ),
         }
         found = [teller(to[name]) for name, teller in tellers.items() if name in to]
         return [text for text in (*found[:-1], self._clock(to), *found[-1:]) if text]
 
     def _call_back(self, time: str | None) -> str:
         return self.words("Call back {moment}.", moment=self._moment(time)) if time else self.words("Called back.")
-
-    def _end(self, time: str | None) -> str:
-        return self.words("The case was closed.") if time else self.words("The case was opened again.")
 
     def _clock(self, to: Mapping[str, Any]) -> str:
         due = to.get("due_time")

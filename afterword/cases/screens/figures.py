@@ -112,7 +112,9 @@ class Shown:
 
 @routes.get(FIGURES, scope="Alert Instance.Read")
 async def figures_page(visit: Visit, db: Database) -> Response:
-    words, days, group = visit.words, _days(visit), _group(visit)
+    words, text, name = visit.words, visit.query.get("days", ""), visit.query.get("by", "")
+    days = int(text) if text in map(str, DAYS) else DAYS[0]
+    group: Group = name if name in GROUPS else "week"
     found = await figures_of(visit, db, days=days, group=group)
     return visit.page(
         "case_figures.html",
@@ -241,16 +243,6 @@ def _title(visit: Visit, found: Figures, row: Row) -> str:
     if found.group_by == "status" and int(row.key or 0) in SYSTEM_TITLES:
         return words(SYSTEM_TITLES[int(row.key or 0)])
     return row.title
-
-
-def _days(visit: Visit) -> int:
-    text = visit.query.get("days", "")
-    return int(text) if text in map(str, DAYS) else DAYS[0]
-
-
-def _group(visit: Visit) -> Group:
-    name = visit.query.get("by", "")
-    return name if name in GROUPS else "week"
 
 
 def _time(visit: Visit, text: str) -> datetime | None:

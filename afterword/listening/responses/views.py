@@ -66,10 +66,6 @@ def may_remove(caller: Caller, user_id: str) -> bool:
     return user_id == caller.user_id or caller.role in {"owner", "admin"}
 
 
-def _fixed(caller: Caller, view: ResponseView) -> errors.Refusal | None:
-    return None if may_remove(caller, view.user_id) else errors.Forbidden("Somebody else made this view.")
-
-
 VIEW = Noun(
     record=ResponseView,
     table="response_view",
@@ -88,7 +84,9 @@ VIEW = Noun(
     is_personal=True,
     filled=("user_id",),
     check=_check,
-    fixed=_fixed,
+    fixed=lambda caller, view: (
+        None if may_remove(caller, view.user_id) else errors.Forbidden("Somebody else made this view.")
+    ),
 )
 routes = Routes(tag=VIEW.tag)
 

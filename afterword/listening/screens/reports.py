@@ -135,23 +135,21 @@ async def list_reports(visit: Visit, db: Database) -> Response:
 
 
 @routes.get(READY, scope="Report.Read", for_limited="part")
-async def ready_report(visit: Visit) -> Response:
-    return await _page(visit, _ready(visit))
-
-
 @routes.get(SAVED, scope="Report.Read", for_limited="part")
-async def saved_report(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    return await _page(visit, await _saved(visit), refusal=refusal)
+async def show_report(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    return await _page(visit, await _wanted(visit), refusal=refusal)
 
 
 @routes.get(f"{READY}/csv", scope="Report.Read", for_limited="part")
-async def ready_file(visit: Visit) -> Response:
-    return await _file(visit, _ready(visit))
-
-
 @routes.get(f"{SAVED}/csv", scope="Report.Read", for_limited="part")
-async def saved_file(visit: Visit) -> Response:
-    return await _file(visit, await _saved(visit))
+async def report_file(visit: Visit) -> Response:
+    wanted = await _wanted(visit)
+    saved = wanted.saved
+    report_id, name = (saved.report_id, saved.title) if saved else (None, wanted.template_id)
+    async with visit.read() as db:
+        result, *_ = await _run(visit, db, wanted)
+        await note(visit, db, report_id=report_id, name=name)
+    return file_of(result, now=visit.now)
 
 
 @routes.post(READY, scope="Report.Create")
@@ -242,6 +240,10 @@ async def pinned(visit: Visit, db: Database) -> list[dict[str, Any]]:
     return shown
 
 
+async def _wanted(visit: Visit) -> AskedReport:
+    return await _saved(visit) if "report_id" in visit.ids else _ready(visit)
+
+
 def _ready(visit: Visit) -> AskedReport:
     template_id = visit.id("template_id")
     if template_id not in READY_TEXTS:
@@ -282,16 +284,6 @@ async def _run(visit: Visit, db: Database, wanted: AskedReport) -> tuple[Result,
     url = links(questionnaires) if visit.caller.reads_answers else None
     names = report_names(visit.words, context, questionnaires, url=url, pipelines=pipelines)
     return result, names, spec, context
-
-
-async def _file(visit: Visit, wanted: AskedReport) -> Response:
-    saved = wanted.saved
-    async with visit.read() as db:
-        result, *_ = await _run(visit, db, wanted)
-        await note(
-            visit, db, report_id=saved.report_id if saved else None, name=saved.title if saved else wanted.template_id
-        )
-    return file_of(result, now=visit.now)
 
 
 async def _page(

@@ -330,7 +330,8 @@ def _distribution(title: str, rows: Sequence[Row], question: Question | None, na
             Entry(name=name, text=f"{name}: {text}", url=url, band=band, short=value_text(words, figure, unit=" %"))
         )
         share, interval, _, change = figure_cells(words, figure)
-        cells.append([Text(name, url), share, interval, Text(_count_text(words, figure)), change])
+        hits = "" if figure.suppressed or figure.measure.hits is None else words.count(figure.measure.hits)
+        cells.append([Text(name, url), share, interval, Text(hits), change])
     shares = list(map(_share, rows))
     most = max(range(len(rows)), key=lambda index: shares[index])
     finding = words(
@@ -350,10 +351,6 @@ def _distribution(title: str, rows: Sequence[Row], question: Question | None, na
     places = core_charts.bars(shares, of=scale, mirrored=words.direction == "rtl")
     marked = [replace(entry, bar=bar) for entry, bar in zip(entries, places, strict=True)]
     return View(kind="rows", finding=finding, points=marked, **table)
-
-
-def _count_text(words: Texts, figure: Figure) -> str:
-    return "" if figure.suppressed or figure.measure.hits is None else words.count(figure.measure.hits)
 
 
 def _funnel(result: Result, names: Names) -> View:

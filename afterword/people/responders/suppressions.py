@@ -19,7 +19,7 @@ from afterword.events.service import Actor
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import route_of
-from afterword.kit.nouns.declaration import Change, FixedRecord, Hidden, Noun, Operation
+from afterword.kit.nouns.declaration import Change, FixedRecord, Hidden, Noun
 from afterword.kit.nouns.structs import resource_of
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
@@ -52,11 +52,6 @@ class Suppression(FixedRecord, kw_only=True):
     note: str | None
 
 
-def _allow(caller: Caller, _operation: Operation) -> None:
-    """Raise Forbidden for limited callers: a suppression holds for all applications."""
-    caller.require_all()
-
-
 async def _lift(change: Change[Suppression], _options: Mapping[str, Any]) -> None:
     await nouns.delete_row(SUPPRESSION, change)
     row = store.Suppression(**nouns.columns_of(SUPPRESSION, change.row))
@@ -84,7 +79,7 @@ SUPPRESSION = Noun(
     operations=("list", "get", "delete"),
     shape="envelope",
     shows_organization=True,
-    allow=_allow,
+    allow=lambda caller, _operation: caller.require_all(),  # a suppression holds for all applications
     delete=_lift,
 )
 routes = Routes(tag=SUPPRESSION.tag)
