@@ -34,6 +34,7 @@ class Assignee(msgspec.Struct, frozen=True):
 
 
 RESOURCE: Final = shown_as("AlertAssignee", Assignee)
+FIRST: Final = Page.first(fields.listing_of(RESOURCE), limit=200)
 
 
 async def list_assignees(
@@ -41,9 +42,9 @@ async def list_assignees(
     *,
     organization_id: str,
     application_id: str | None,
-    application_ids: Sequence[str],
+    application_ids: Sequence[str] = (),
     instance_id: str | None = None,
-    page: Page,
+    page: Page = FIRST,
 ) -> Rows[Assignee]:
     """The active people who may see the application (None: any), if it is one of these (none: any).
 
@@ -71,9 +72,9 @@ async def list_assignees(
 
 async def _list_open_cases(  # any tenant: a batch of events serves many organizations
     db: Database, *, candidates: Sequence[tuple[str, str, str]]
-) -> dict[tuple[str, str, str], tuple[int, Limit | None]]:
+) -> list[tuple[str, str, str, int, str | None, list[str]]]:
     """The open cases and the limit of each candidate (organization, application, user) who may take some."""
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """select b.organization_id, b.application_id, b.user_id,
              (select count(*) from (
                 select from alert_instance c
@@ -86,13 +87,6 @@ async def _list_open_cases(  # any tenant: a batch of events serves many organiz
         *arrays(candidates, 3),
         OPEN_CASES_MAX,
     )
-    return {
-        (row["organization_id"], row["application_id"], row["user_id"]): (
-            row["open_cases"],
-            limit_of(row["only_where"], row["only_values"]),
-        )
-        for row in rows
-    }
 
 
 class Assigning(Protocol):
@@ -145,9 +139,13 @@ async def assigner_for(db: Database, *, alerts: Sequence[Assigning]) -> Assigner
         if alert.assignment is not None
         for user_id in core_alerts.users_of(alert.assignment)
     }
-    found = await _list_open_cases(db, candidates=sorted(candidates)) if candidates else {}
-    limits = {(key[0], key[2]): limit for key, (_, limit) in found.items() if limit is not None}
-    return Assigner({key: count for key, (count, _) in found.items()}, limits)
+    assigner = Assigner()
+    found = await _list_open_cases(db, candidates=sorted(candidates)) if candidates else []
+    for organization_id, application_id, user_id, count, name, values in found:
+        assigner.open_cases[organization_id, application_id, user_id] = count
+        if (limit := limit_of(name, values)) is not None:
+            assigner.limits[organization_id, user_id] = limit
+    return assigner
 
 
 PATH: Final = "/alert/assignee"

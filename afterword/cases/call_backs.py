@@ -1,6 +1,5 @@
 """Opens a case for a customer who asked to be called, or changes the call while nobody has taken the case."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -16,7 +15,7 @@ from afterword.asking.instances.call_backs import Read
 from afterword.asking.instances.rendering import thank_you_page
 from afterword.asking.instances.triggers import Response as ResponseRecord, facts_of
 from afterword.asking.links.widgets import PATH as WIDGET, placement_of
-from afterword.cases import assignments, rules, settings
+from afterword.cases import assignments, history, rules, settings
 from afterword.cases.alert_instances import service as alert_instances, store
 from afterword.cases.rules import Alert
 from afterword.core.answers.suspicion import is_token
@@ -54,8 +53,8 @@ async def request_call(db: Database, *, context: AnswerContext, call: Read, now:
         return
     if before.updated_by is not None or before.resolved_time is not None:
         raise Taken("Somebody works on this call already.")
-    if any(getattr(before, name) != value for name, value in columns.items()):
-        await alert_instances.change_call(db, before=before, call=columns, now=now)
+    if after := await alert_instances.change(db, before=before, changes=columns, now=now):
+        await history.record_change(db, before=before, after=after, caller=None, now=now)
 
 
 async def _open(db: Database, *, context: AnswerContext, columns: dict[str, Any], now: datetime) -> None:
@@ -88,24 +87,16 @@ async def _rule_for(db: Database, *, context: AnswerContext, facts: Facts, now: 
     instance, application_id = context.instance, context.questionnaire.owner_application_id
     organization_id = instance.organization_id
     active = await rules.list_active_alerts(db, questionnaires=[(organization_id, instance.questionnaire_id)])
-    found = _first([one.alert for one in active if not one.opens_closed], facts)
-    if found is not None:
-        return found
+    for alert in (one.alert for one in active if not one.opens_closed and one.alert.trigger == core_alerts.CALL_BACK):
+        match = core_alerts.judge(conditions.read_saved(alert.conditions), facts)
+        if match.holds:
+            return alert, match
     words = texts("console", context.definition.default_locale)
     title = words("Customers asking for a call")
     own = await rules.for_calls(
         db, organization_id=organization_id, application_id=application_id, title=title, now=now
     )
     return own, Match(holds=True, leaves=[])
-
-
-def _first(alerts: Sequence[Alert], facts: Facts) -> tuple[Alert, Match] | None:
-    for alert in alerts:
-        if alert.trigger == core_alerts.CALL_BACK:
-            match = core_alerts.judge(conditions.read_saved(alert.conditions), facts)
-            if match.holds:
-                return alert, match
-    return None
 
 
 WRONG: int = 422

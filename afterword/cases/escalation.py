@@ -52,14 +52,14 @@ async def _list_rules(db: Database) -> list[tuple[str, str, int]]:  # any tenant
     )
 
 
-async def _count_aged(db: Database, *, organization_id: str, alert_id: str, opened_by: datetime, limit: int) -> int:
-    """The open cases of a rule that were opened by then, are not waiting and were not escalated; at most `limit`."""
+async def _count_aged(db: Database, *, organization_id: str, alert_id: str, opened_by: datetime) -> int:
+    """The open cases of a rule, opened by then, not waiting and not escalated; at most TOUCHED_MAX."""
     return await db.fetch_value(
         """select count(*) from (
              select from alert_instance
              where organization_id = $1 and alert_id = $2 and resolved_time is null and created_time <= $3
                and waiting_since is null and escalated_time is null limit $4) aged""",
-        *(organization_id, alert_id, opened_by, limit),
+        *(organization_id, alert_id, opened_by, TOUCHED_MAX),
     )
 
 
@@ -127,9 +127,7 @@ async def touched(db: Database, *, caller: Caller, alert_id: str, hours: int, no
     alert = await nouns.get(ALERT, db, caller=caller, key=alert_id)
     calendars = await checks.list_calendars(db, organization_ids=[alert.organization_id])
     opened_by = windows.before(calendars[alert.organization_id], now, timedelta(hours=hours))
-    return await _count_aged(
-        db, organization_id=alert.organization_id, alert_id=alert_id, opened_by=opened_by, limit=TOUCHED_MAX
-    )
+    return await _count_aged(db, organization_id=alert.organization_id, alert_id=alert_id, opened_by=opened_by)
 
 
 def _is_aged(case: Case, *, calendar: Calendar, age: timedelta, now: datetime) -> bool:

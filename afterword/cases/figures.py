@@ -11,34 +11,12 @@ from afterword.core.figures.metrics import Measure
 from afterword.core.figures.periods import DAYS_DEFAULT, DAYS_MAX, Bucket, Period
 from afterword.core.organizations.access import Caller
 from afterword.core.wire import times
+from afterword.kit import db as databases
 from afterword.kit.db import Database
 from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.tenants.organizations import service as organizations
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
-    """The cases of one group; `key` is None for those without a value, `is_total`: of all groups.
-
-    `timed`: closed ones that had a due time, `measured`: whose `median_seconds` are known; `answered`: customers who
-    said how it is now, `compared`: whose answer can be compared with the first.
-    """
-
-    key: str | None
-    title: str | None
-    is_total: bool
-    opened: int
-    closed: int
-    timed: int
-    in_time: int
-    measured: int
-    median_seconds: int | None
-    answered: int
-    compared: int
-    won_back: int
-
 
 _COLUMNS: Final[LiteralString] = """i.alert_id, i.status_id, i.assigned_user_id, i.severity, i.cause, i.remedy,
   i.due_time, i.resolved_time, i.work_seconds, i.recovered"""
@@ -58,12 +36,15 @@ async def _list_counts(
     group_by: str | None,
     edges: Sequence[datetime],
     limit: int,
-) -> list[Counts]:
+) -> list[databases.Row]:
     """The total first, then the groups with most cases; of `bucket` by their number, 1 for the first of `edges`.
 
     A case counts as opened by the time when it was, as closed and as answered by those times.
+    `key` is None for cases without a value. `timed`: closed ones that had a due time, `measured`: whose
+    `median_seconds` are known; `answered`: customers who said how it is now, `compared`: whose answer can be compared
+    with the first.
     """
-    return await db.records(Counts).fetch(
+    return await db.fetch(
         f"""with e as (
              select 'opened' as kind, i.created_time as time, {_COLUMNS} from alert_instance i
              where {_REACHED} and i.created_time >= $4 and i.created_time < $5
@@ -92,7 +73,7 @@ async def _list_counts(
                count(recovered) filter (where kind = 'answered') as compared,
                count(*) filter (where kind = 'answered' and recovered) as won_back
              from k group by grouping sets ((), (key)))
-           select key, is_total, opened, closed, timed, in_time, measured, median_seconds, answered, compared, won_back,
+           select key, opened, closed, timed, in_time, measured, median_seconds, answered, compared, won_back,
              case $6 when 'status' then (select s.title from alert_status s
                  where s.organization_id = $1 and s.status_id::text = key)
                when 'owner' then (select coalesce(u.display_name,
@@ -174,18 +155,15 @@ async def figures(
     return Figures(period=period, group_by=group_by, total=_row(found[0]), rows=rows, is_cut=len(found) > ROWS_MAX + 1)
 
 
-def _row(counts: Counts, starts: Sequence[date] = ()) -> Row:
-    day = starts[int(counts.key or 1) - 1].isoformat() if starts else None
+def _row(counts: databases.Row, starts: Sequence[date] = ()) -> Row:
+    day, seconds = starts[int(counts["key"] or 1) - 1].isoformat() if starts else None, counts["median_seconds"]
     return Row(
-        key=day or counts.key,
-        title=day or counts.title,
-        opened=counts.opened,
-        closed=counts.closed,
-        in_time=metrics.share(counts.in_time, counts.timed, metric="in_time"),
-        median_hours=None if counts.median_seconds is None else round(counts.median_seconds / HOUR_SECONDS, 2),
-        measured=counts.measured,
-        answered=counts.answered,
-        won_back=metrics.share(counts.won_back, counts.compared, metric="won_back"),
+        key=day or counts["key"],
+        title=day or counts["title"],
+        in_time=metrics.share(counts["in_time"], counts["timed"], metric="in_time"),
+        median_hours=None if seconds is None else round(seconds / HOUR_SECONDS, 2),
+        won_back=metrics.share(counts["won_back"], counts["compared"], metric="won_back"),
+        **{name: counts[name] for name in ("opened", "closed", "measured", "answered")},
     )
 
 

@@ -45,7 +45,7 @@ async def insert_entry(  # any tenant: the case names its own
 
 
 async def list_entries(db: Database, *, organization_id: str, alert_instance_id: str, page: Page) -> Rows[Entry]:
-    rows = await db.fetch_list(
+    return await db.records(Entry).fetch_list(
         """select e.history_id, e.alert_instance_id, e.kind, e.user_id, e.body, e.changes, e.created_time,
              coalesce(u.display_name, nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.email) as user_name,
              coalesce(w.display_name, nullif(concat_ws(' ', w.first_name, w.last_name), ''), w.email) as owner_name
@@ -72,7 +72,6 @@ async def list_entries(db: Database, *, organization_id: str, alert_instance_id:
         *(organization_id, alert_instance_id),
         page=page,
     )
-    return rows.map(lambda row: Entry(**{name: row[name] for name in Entry.__struct_fields__}))
 
 
 KEPT: Final = (
@@ -83,10 +82,7 @@ KEPT: Final = (
 
 async def record_change(db: Database, *, before: Any, after: Any, caller: Caller | None, now: datetime) -> None:
     """Record the members of a case that changed, from one row to the next; without a caller the worker did it."""
-    changes: dict[str, Any] = {}
-    for name in KEPT:
-        was, became = getattr(before, name), getattr(after, name)
-        if was != became:
-            changes[name] = {"from": was, "to": became}
+    pairs = {name: (getattr(before, name), getattr(after, name)) for name in KEPT}
+    changes = {name: {"from": was, "to": became} for name, (was, became) in pairs.items() if was != became}
     if changes:
         await insert_entry(db, case=after, kind="changed", caller=caller, changes=changes, now=now)

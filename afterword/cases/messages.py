@@ -16,8 +16,8 @@ from afterword.core.scheduling import retries
 from afterword.core.text import locales
 from afterword.core.wire.site import Site
 from afterword.events import service as events
-from afterword.kit.db import Database, Row
-from afterword.kit.db.columns import columns_of, qualified
+from afterword.kit.db import Database
+from afterword.kit.db.columns import arrays, columns_of, qualified
 from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.nouns.structs import shown_as
 from afterword.kit.texts import texts
@@ -110,7 +110,7 @@ async def _get_route(db: Database, *, organization_id: str, alert_instance_id: s
 
 
 async def get_message(db: Database, *, organization_id: str, alert_instance_id: str, message_id: str) -> Message | None:
-    return await db.records(_message).fetch_row(
+    return await db.records(Message).fetch_row(
         f"""select {_COLUMNS} from alert_message
            where organization_id = $1 and alert_instance_id = $2 and message_id = $3""",
         *(organization_id, alert_instance_id, message_id),
@@ -118,7 +118,7 @@ async def get_message(db: Database, *, organization_id: str, alert_instance_id: 
 
 
 async def _get_by_key(db: Database, *, organization_id: str, alert_instance_id: str, key: str) -> Message | None:
-    return await db.records(_message).fetch_row(
+    return await db.records(Message).fetch_row(
         f"""select {_COLUMNS} from alert_message
            where organization_id = $1 and alert_instance_id = $2 and key = $3""",
         *(organization_id, alert_instance_id, key),
@@ -126,7 +126,7 @@ async def _get_by_key(db: Database, *, organization_id: str, alert_instance_id: 
 
 
 async def _get_named(db: Database, *, message_id: str) -> Message | None:  # any tenant: an answer names none
-    return await db.records(_message).fetch_row(
+    return await db.records(Message).fetch_row(
         f"select {_COLUMNS} from alert_message where message_id = $1 and not incoming", message_id
     )
 
@@ -201,9 +201,13 @@ async def _update_answered(db: Database, *, organization_id: str, now: datetime)
     )
 
 
-async def _claim_messages(db: Database, *, now: datetime, lease_until: datetime, limit: int) -> list[Message]:
-    """Claim due mails, the longest due first; an attempt counts when it begins."""
-    return await db.records(_message).fetch(
+async def claim_due(db: Database, *, now: datetime, limit: int) -> list[Message]:
+    """Claim due mails for `LEASE_SECONDS`, the longest due first, after those of lost workers were released.
+
+    An attempt counts when it begins.
+    """
+    await _reap_messages(db, now=now, limit=limit)
+    return await db.records(Message).fetch(
         f"""with due as materialized (
              select organization_id, message_id from alert_message
              where state = 'waiting' and due_time <= $1 order by due_time limit $3 for update skip locked)
@@ -211,7 +215,7 @@ async def _claim_messages(db: Database, *, now: datetime, lease_until: datetime,
            set state = 'claimed', epoch = m.epoch + 1, attempts = m.attempts + 1, lease_until = $2
            from due where m.organization_id = due.organization_id and m.message_id = due.message_id
            returning {MESSAGE_COLUMNS_M}""",
-        *(now, lease_until, limit),
+        *(now, now + timedelta(seconds=LEASE_SECONDS), limit),
     )
 
 
@@ -249,20 +253,17 @@ async def _reap_messages(db: Database, *, now: datetime, limit: int) -> int:
     )
 
 
-async def _delete_messages_of(  # any tenant: a batch of events serves many organizations
-    db: Database, *, responders: list[tuple[str, str]]
-) -> int:
-    return await db.execute(
+async def delete_messages_of(  # any tenant: a batch of events serves many organizations
+    db: Database, *, responders: Sequence[tuple[str, str]]
+) -> None:
+    """The mails of the cases of these responders, pairs with their organization."""
+    await db.execute(
         """delete from alert_message m
            using alert_instance i, unnest($1::text[], $2::text[]) as b (organization_id, responder_id)
            where i.organization_id = b.organization_id and i.responder_id = b.responder_id
              and m.organization_id = i.organization_id and m.alert_instance_id = i.alert_instance_id""",
-        *([one[0] for one in responders], [one[1] for one in responders]),
+        *arrays(responders, 2),
     )
-
-
-def _message(row: Row) -> Message:
-    return Message(**{name: row[name] for name in Message.__struct_fields__})
 
 
 def compose(
@@ -444,12 +445,6 @@ async def receive(db: Database, *, answer: Answer, now: datetime, organization_i
     return True
 
 
-async def claim(db: Database, *, now: datetime, limit: int) -> list[Message]:
-    """Claim due mails for `LEASE_SECONDS`, after those of lost workers were released."""
-    await _reap_messages(db, now=now, limit=limit)
-    return await _claim_messages(db, now=now, lease_until=now + timedelta(seconds=LEASE_SECONDS), limit=limit)
-
-
 async def begin(db: Database, *, message: Message, now: datetime) -> bool:
     """Record that the mail leaves now; False where the lease was lost: then it must not."""
     return await _settle_message(db, message=message, state="sending", now=now) == 1
@@ -459,17 +454,10 @@ async def settle(
     db: Database, *, message: Message, outcome: Outcome, reason: str, now: datetime, jitter: float
 ) -> None:
     """Record the outcome; `retry` waits longer each time. A mail that may have arrived is not sent again."""
+    state, due_time = outcome, None
+    if outcome == "retry" and retries.is_used_up(message.attempts, attempts_max=ATTEMPTS_MAX):
+        state = "failed"
+    elif outcome == "retry":
+        state, due_time = "waiting", now + retries.backoff(message.attempts, jitter=jitter)
     error = reason[:ERROR_CHARACTERS_MAX] or None
-    if outcome != "retry":
-        await _settle_message(db, message=message, state=outcome, error=error, now=now)
-    elif retries.is_used_up(message.attempts, attempts_max=ATTEMPTS_MAX):
-        await _settle_message(db, message=message, state="failed", error=error, now=now)
-    else:
-        due_time = now + retries.backoff(message.attempts, jitter=jitter)
-        await _settle_message(db, message=message, state="waiting", due_time=due_time, error=error, now=now)
-
-
-async def erase(db: Database, *, responders: Sequence[tuple[str, str]]) -> None:
-    """Delete the mails of the cases of these responders, pairs with their organization."""
-    if responders:
-        await _delete_messages_of(db, responders=list(responders))
+    await _settle_message(db, message=message, state=state, due_time=due_time, error=error, now=now)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Annotated, Any, Final, Literal, NoReturn, cast
+from typing import Annotated, Any, Final, Literal, LiteralString, cast
 
 import msgspec
 from msgspec import Meta
@@ -92,6 +92,18 @@ class Subscription:
 
 
 Watch = tuple[str, str]  # entity, entity_id
+# What can be watched, but for the organization itself.
+_THINGS: Final[LiteralString] = """(
+  select 'application' as entity, organization_id, application_id as entity_id, application_id, created_by, created_time
+  from application
+  union all
+  select 'questionnaire', organization_id, questionnaire_id, owner_application_id, created_by, created_time
+  from questionnaire
+  union all
+  select 'alert', organization_id, alert_id, application_id, created_by, created_time from alert
+  where deleted_time is null
+  union all
+  select 'user', organization_id, user_id, null, created_by, created_time from organization_user) t"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,17 +151,9 @@ async def get_subscription_record(db: Database, *, organization_id: str, user_id
 async def list_watches(db: Database, *, organization_id: str, user_id: str, limit: int) -> list[Watch]:
     """The watched things: the chosen ones in order, then those that the user created since, the newest first."""
     return await db.fetch_tuples(
-        """with mine as (
-             select 'application' as entity, application_id as entity_id, created_time from application
-             where organization_id = $1 and created_by = $2
-             union all
-             select 'questionnaire', questionnaire_id, created_time from questionnaire
-             where organization_id = $1 and created_by = $2
-             union all
-             select 'alert', alert_id, created_time from alert
-             where organization_id = $1 and created_by = $2 and deleted_time is null
-             union all
-             select 'user', user_id, created_time from organization_user where organization_id = $1 and created_by = $2)
+        f"""with mine as (
+             select t.entity, t.entity_id, t.created_time from {_THINGS}
+             where t.organization_id = $1 and t.created_by = $2)
            select entity, entity_id from (
              select entity, entity_id, place, null::timestamptz as created_time from notification_watch
              where organization_id = $1 and user_id = $2
@@ -171,33 +175,19 @@ async def list_entities(
     db: Database, *, organization_id: str, among: Sequence[Watch], application_ids: Sequence[str]
 ) -> set[Watch]:
     """The existing things of these applications (none: all) among `among`."""
-    rows = await db.fetch(
-        """with w as materialized (
+    found = await db.fetch_tuples(
+        f"""with w as materialized (
              select * from unnest($2::text[], $3::text[]) as w (entity, entity_id))
            select w.entity, w.entity_id from w where w.entity = 'organization' and w.entity_id = $1
            union
-           select w.entity, w.entity_id from w
-             join application a on w.entity = 'application' and a.organization_id = $1
-               and a.application_id = w.entity_id
-           where cardinality($4::text[]) = 0 or a.application_id = any($4)
-           union
-           select w.entity, w.entity_id from w
-             join questionnaire q on w.entity = 'questionnaire' and q.organization_id = $1
-               and q.questionnaire_id = w.entity_id
-           where cardinality($4::text[]) = 0 or q.owner_application_id = any($4)
-           union
-           select w.entity, w.entity_id from w
-             join alert a on w.entity = 'alert' and a.organization_id = $1 and a.alert_id = w.entity_id
-               and a.deleted_time is null
-           where cardinality($4::text[]) = 0 or a.application_id = any($4)
-           union
-           select w.entity, w.entity_id from w
-             join organization_user u on w.entity = 'user' and u.organization_id = $1 and u.user_id = w.entity_id""",
+           select w.entity, w.entity_id from w join {_THINGS} on t.entity = w.entity and t.entity_id = w.entity_id
+           where t.organization_id = $1
+             and (t.entity = 'user' or cardinality($4::text[]) = 0 or t.application_id = any($4))""",
         organization_id,
         *arrays(among, 2),
         list(application_ids),
     )
-    return {(row["entity"], row["entity_id"]) for row in rows}
+    return set(found)
 
 
 async def update_subscription(
@@ -311,6 +301,7 @@ async def _list_recipients(  # any tenant: a batch of events serves many organiz
 
 READER: Final = "notifications"
 WATCHES_MAX: Final = 500
+NOBODY: Final = "This token belongs to no user, so there is nobody to notify."
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,15 +335,9 @@ async def _handle(db: Database, read: Sequence[Event], *, now: datetime) -> None
 
 async def subscription_of(db: Database, *, caller: Caller) -> tuple[Subscription, list[Watch]]:
     """The caller's subscription and watched things. Raises NotFound for a token without a user."""
-    subscription = caller.user_id and await get_subscription_record(
-        db, organization_id=caller.organization_id, user_id=caller.user_id
-    )
-    if not subscription:
-        _refuse_unknown("This token belongs to no user, so there is nobody to notify.")
-    watches = await list_watches(
-        db, organization_id=caller.organization_id, user_id=subscription.user_id, limit=WATCHES_MAX
-    )
-    return subscription, watches
+    key = {"organization_id": caller.organization_id, "user_id": caller.user_id or ""}
+    subscription = errors.found(await get_subscription_record(db, **key), NOBODY)
+    return subscription, await list_watches(db, **key, limit=WATCHES_MAX)
 
 
 async def subscribe(
@@ -476,10 +461,6 @@ def _mail_key(one: _PendingNotice, *, now: datetime) -> MailKey:
     recipient = one.recipient
     due_time = notices.mail_time(now, digest=cast("Digest", recipient.digest), time_zone=recipient.time_zone)
     return recipient.organization_id, recipient.user_id, due_time.astimezone(UTC)
-
-
-def _refuse_unknown(message: str) -> NoReturn:
-    raise errors.NotFound(message)
 
 
 routes = Routes(tag="Notifications")

@@ -28,12 +28,10 @@ async def _list_newest(
     questionnaire_ids: Sequence[str],
     completed_only: bool,
     test: bool,
-    limit: int,
-    scanned: int,
 ) -> list[tuple[str, datetime]]:
     """The ids and times of the newest responses to these questionnaires (none: all of the application).
 
-    Only the newest `scanned` of the organization, or of one questionnaire, are looked at.
+    Only the newest SCANNED_MAX of the organization, or of one questionnaire, are looked at.
     """
     return await db.fetch_tuples(
         """select r.instance_id, r.submitted_time from (
@@ -52,7 +50,7 @@ async def _list_newest(
                select from questionnaire_instance i
                where i.organization_id = $1 and i.instance_id = r.instance_id and i.finalized))
            order by r.submitted_time desc, r.instance_id limit $6""",
-        *(organization_id, application_id, list(questionnaire_ids), completed_only, test, limit, scanned),
+        *(organization_id, application_id, list(questionnaire_ids), completed_only, test, RESPONSES_MAX, SCANNED_MAX),
     )
 
 
@@ -134,8 +132,6 @@ async def newest(
         questionnaire_ids=questionnaire_ids,
         completed_only=trigger == "completed",
         test=caller.test,
-        limit=RESPONSES_MAX,
-        scanned=SCANNED_MAX,
     )
     node = core_conditions.read_saved(conditions)
     ids = [instance_id for instance_id, _ in found]

@@ -14,10 +14,9 @@ from afterword.cases.alert_instances.store import CASE_COLUMNS_I, Case
 from afterword.core.messaging import alerts as core_alerts
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.conditions import Facts, Node, leaves_of
-from afterword.core.wire import times
 from afterword.core.wire.site import Site
 from afterword.events import service as events
-from afterword.kit.db import Database
+from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import arrays
 from afterword.kit.web import fields
 from afterword.kit.web.fields import MetadataGroups
@@ -69,25 +68,17 @@ async def _update_recovered(  # any tenant: a batch of events serves many organi
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecoveryAnswer:
-    """A case and the response to its recovery item, with the scores of the first response and of this one."""
-
-    case: Case
-    instance_id: str
-    submitted_time: datetime
-    before: tuple[str | None, int | None, int | None, str | None]  # kind, value, end of the scale, band
-    after: tuple[str | None, int | None, int | None, str | None]
-
-
 async def _list_recovery_answers(  # any tenant: the log's reader serves all
     db: Database, *, keys: Sequence[tuple[str, str]]
-) -> list[RecoveryAnswer]:
-    """Lock the cases whose recovery items these responses (organization, instance) answer."""
-    rows = await db.fetch(
+) -> list[Row]:
+    """Lock the cases whose recovery items these responses (organization, instance) answer.
+
+    With the id and time of the response, and the scores of the first response and of this one.
+    """
+    return await db.fetch(
         f"""select {CASE_COLUMNS_I}, r.instance_id as answer_id, r.submitted_time as answer_time,
-             array[f.score_kind, f.score::text, f.score_max::text, f.band] as before,
-             array[r.score_kind, r.score::text, r.score_max::text, r.band] as after
+             jsonb_build_array(f.score_kind, f.score, f.score_max, f.band) as before,
+             jsonb_build_array(r.score_kind, r.score, r.score_max, r.band) as after
            from unnest($1::text[], $2::text[]) as k (organization_id, instance_id)
              join questionnaire_instance n on n.organization_id = k.organization_id and n.instance_id = k.instance_id
              join alert_instance i on i.organization_id = n.organization_id
@@ -97,21 +88,6 @@ async def _list_recovery_answers(  # any tenant: the log's reader serves all
            order by i.organization_id, i.alert_instance_id for no key update of i""",
         *arrays(keys, 2),
     )
-    return [
-        RecoveryAnswer(
-            case=Case.of(row),
-            instance_id=row["answer_id"],
-            submitted_time=row["answer_time"],
-            before=_score(row["before"]),
-            after=_score(row["after"]),
-        )
-        for row in rows
-    ]
-
-
-def _score(columns: Sequence[str | None]) -> tuple[str | None, int | None, int | None, str | None]:
-    kind, value, highest, band = columns
-    return kind, int(value) if value else None, int(highest) if highest else None, band
 
 
 async def record_recoveries(db: Database, *, recoveries: Sequence[tuple[str, str, str]], now: datetime) -> None:
@@ -139,15 +115,17 @@ async def record_asked_again(db: Database, *, caller: Caller, case: Case, item_i
 
 async def record_recovery_answers(db: Database, *, keys: Sequence[tuple[str, str]], now: datetime) -> None:
     """Note which of these responses (organization, instance) answer recovery items, and who is won back."""
-    for one in await _list_recovery_answers(db, keys=keys):
+    for row in await _list_recovery_answers(db, keys=keys):
+        case = Case.of(row)
+        scores = (core_alerts.score_of(*row[name]) for name in ("before", "after"))
         changes = {
-            "recovery_instance_id": one.instance_id,
-            "recovery_time": one.submitted_time,
-            "recovered": core_alerts.is_recovered(core_alerts.score_of(*one.before), core_alerts.score_of(*one.after)),
+            "recovery_instance_id": row["answer_id"],
+            "recovery_time": row["answer_time"],
+            "recovered": core_alerts.is_recovered(*scores),
         }
-        after = await alert_instances.change(db, before=one.case, changes=changes, now=now)
-        if after is not None and one.case.recovery_instance_id is None:
-            await history.record_change(db, before=one.case, after=after, caller=None, now=now)
+        after = await alert_instances.change(db, before=case, changes=changes, now=now)
+        if after is not None and case.recovery_instance_id is None:
+            await history.record_change(db, before=case, after=after, caller=None, now=now)
             await events.record(db, events=[alert_instances.event(after, "recovery_answered", now=now)])
 
 
@@ -158,13 +136,10 @@ async def _record_recovery(db: Database, *, case: Case, caller: Caller | None, n
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineChoice:
-    """A pipeline; `has_address`: the customer has an address on its channel."""
-
     questionnaire_id: str
     questionnaire_name: str
     pipeline_id: str
     channel_id: int
-    has_address: bool
 
 
 async def _get_way(db: Database, *, organization_id: str, alert_instance_id: str) -> PipelineChoice | None:
@@ -173,17 +148,17 @@ async def _get_way(db: Database, *, organization_id: str, alert_instance_id: str
     One on which the customer has an address comes first, then the one that asked before, then the newest.
     """
     return await db.records(PipelineChoice).fetch_row(
-        """select p.questionnaire_id, q.display_name as questionnaire_name, p.pipeline_id, p.channel_id, exists (
-             select from responder_address a
-             where a.organization_id = c.organization_id and a.responder_id = c.responder_id
-               and a.channel_id = p.channel_id) as has_address
+        """select p.questionnaire_id, q.display_name as questionnaire_name, p.pipeline_id, p.channel_id
            from alert_instance c
              left join alert_settings s on s.organization_id = c.organization_id
              join pipeline p on p.organization_id = c.organization_id and p.deleted_time is null
                and p.questionnaire_id = coalesce(s.recovery_questionnaire_id, c.questionnaire_id)
              join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
            where c.organization_id = $1 and c.alert_instance_id = $2
-           order by has_address desc, exists (
+           order by exists (
+               select from responder_address a
+               where a.organization_id = c.organization_id and a.responder_id = c.responder_id
+                 and a.channel_id = p.channel_id) desc, exists (
                select from questionnaire_instance n
                where n.organization_id = c.organization_id and n.instance_id = c.instance_id
                  and n.pipeline_id = p.pipeline_id) desc, p.channel_id, p.created_time desc limit 1""",
@@ -335,12 +310,6 @@ async def ask_again(call: Call[None], db: Database) -> Answer:
     return Answer(_shown(call, plan, case.alert_instance_id, case.recovery_item_id))
 
 
-def _shown(call: Call[None], plan: Plan, case_id: str, item_id: str | None) -> AlertRecovery:
-    return AlertRecovery(
-        alert_instance_id=case_id,
-        questionnaire_id=plan.way.questionnaire_id,
-        pipeline_id=plan.way.pipeline_id,
-        item_id=item_id,
-        planned_time=times.format_optional(plan.planned_time, zone=call.zone),
-        reason=plan.reason,
-    )
+def _shown(call: Call[None], plan: Plan, case_id: str, item_id: str | None) -> fields.Resource:
+    way = {"questionnaire_id": plan.way.questionnaire_id, "pipeline_id": plan.way.pipeline_id}
+    return AlertRecovery.of(plan, call.zone, alert_instance_id=case_id, item_id=item_id, **way)

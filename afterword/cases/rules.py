@@ -1,6 +1,6 @@
 """Alert rules: which responses or figures open a case, and with what. A deleted one is invisible; its cases stay."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any, Final, LiteralString
@@ -36,6 +36,7 @@ from afterword.kit.db.columns import arrays, columns_of, qualified
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import routes_of
 from afterword.kit.nouns.declaration import OF_APPLICATION, Change, Editable, Given, Hidden, Noun, Record
+from afterword.kit.nouns.structs import creation_of
 from afterword.kit.web import fields
 from afterword.tenants.organizations import checks
 
@@ -101,14 +102,13 @@ async def _check_columns(
 ) -> None:
     wrong: list[FieldError] = []
     if "questionnaire_ids" in changed:
-        owners = await questionnaires_store.list_owners(
+        known = await questionnaires_store.list_owners(
             db,
             organization_id=organization_id,
             questionnaire_ids=columns["questionnaire_ids"],
             application_ids=[columns["application_id"]],
             limit=len(columns["questionnaire_ids"]),
         )
-        known = set(owners)
         wrong += _unknown_ids("questionnaire_ids", columns["questionnaire_ids"], known, "questionnaire")
     owners = ("assigned_user_id", "escalation_user_id")
     users = [*columns.get("subscriber_user_ids", ()), *filter(None, (columns.get(name) for name in owners))]
@@ -200,7 +200,7 @@ async def _scope(db: Database, *, organization_id: str, columns: Mapping[str, An
     return Scope(questions=kinds, metadata=declared.types, undeclared="text", tags=not is_daily, metrics=metrics)
 
 
-def _unknown_ids(name: str, given: Sequence[str], known: set[str], what: str) -> list[FieldError]:
+def _unknown_ids(name: str, given: Sequence[str], known: Collection[str], what: str) -> list[FieldError]:
     return [
         FieldError("unknown_id", f"There is no such {what} in this application.", pointer=f"/{name}/{position}")
         for position, one in enumerate(given)
@@ -241,6 +241,7 @@ ALERT = Noun(
     delete=_delete_hidden,
 )
 routes = routes_of(ALERT)
+_NEW: Final[Any] = creation_of(ALERT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,18 +256,7 @@ class ActiveAlert:
 async def for_calls(db: Database, *, organization_id: str, application_id: str, title: str, now: datetime) -> Alert:
     """The application's rule for calls without conditions, on or off; made with this title where there is none."""
     found = await _get_call_back_alert_locked(db, organization_id=organization_id, application_id=application_id)
-    columns = {
-        "application_id": application_id,
-        "title": title,
-        "questionnaire_ids": [],
-        "trigger": core_alerts.CALL_BACK,
-        "severity": "normal",
-        "active": True,
-        "status_id": core_alerts.STATUS_NEW,
-        "fold_hours": 0,
-        "subscriber_user_ids": [],
-        "chat_ids": [],
-    }
+    columns = _NEW(application_id=application_id, title=title, trigger=core_alerts.CALL_BACK).named()
     return found or await nouns.insert(
         ALERT, db, organization_id=organization_id, key=ids.ordered(now), columns=columns, now=now, by=None
     )
@@ -284,21 +274,15 @@ async def for_unhappy(
         return None
     question_id, highest = score
     leaf = {"subject": f"question:{question_id}", "operator": "less_equal", "value": highest}
-    columns = {
-        "application_id": questionnaire.owner_application_id,
-        "title": title,
-        "questionnaire_ids": [questionnaire.questionnaire_id],
-        "trigger": "completed",
-        "conditions": {"all": [leaf]},
-        "severity": "normal",
-        "active": True,
-        "status_id": core_alerts.STATUS_NEW,
-        "fold_hours": 0,
-        "assigned_user_id": caller.user_id,
-        "subscriber_user_ids": [caller.user_id] if caller.user_id else [],
-        "chat_ids": [],
-    }
-    return (await nouns.create(ALERT, db, caller=caller, columns=columns, site=site, now=now)).record
+    new = _NEW(
+        application_id=questionnaire.owner_application_id,
+        title=title,
+        questionnaire_ids=[questionnaire.questionnaire_id],
+        conditions={"all": [leaf]},
+        assigned_user_id=caller.user_id,
+        subscriber_user_ids=[caller.user_id] if caller.user_id else [],
+    )
+    return (await nouns.create(ALERT, db, caller=caller, columns=new.named(), site=site, now=now)).record
 
 
 async def unhappy_of(db: Database, *, questionnaire: Questionnaire) -> tuple[str, int] | None:

@@ -22,23 +22,15 @@ from afterword.kit.db import Database
 from afterword.kit.db.columns import arrays
 from afterword.tenants.organizations import checks
 
-
-@dataclass(frozen=True, slots=True)
-class Occurrence:
-    """A match of an alert; `cause` is the instance_id, or the day of a schedule."""
-
-    organization_id: str
-    alert_id: str
-    cause: str
-    alert_instance_id: str
-
-
 _Key = tuple[str, str, str | None]  # organization, alert, responder
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A rule whose conditions hold: for a response, or for the figures of a day. `cause`: as of its occurrence."""
+    """A rule whose conditions hold: for a response, or for the figures of a day.
+
+    `cause`: of its occurrence, the instance_id or the day of a schedule.
+    """
 
     rule: ActiveAlert
     response: Response | None
@@ -67,14 +59,14 @@ async def _list_occurrences(  # any tenant: a batch of events serves many organi
 
 
 async def _insert_occurrences(  # any tenant: a batch of events serves many organizations
-    db: Database, *, occurrences: Sequence[Occurrence], now: datetime
+    db: Database, *, occurrences: Sequence[tuple[str, str, str, str]], now: datetime
 ) -> None:
-    """Insert matches. Raises Taken if one exists already: then the batch must roll back."""
+    """Insert matches (organization, alert, cause, case). Raises Taken if one exists: then the batch must roll back."""
     await db.execute(
         """insert into alert_occurrence (organization_id, alert_id, cause, alert_instance_id, created_time)
-           select organization_id, alert_id, cause, alert_instance_id, $2
-           from jsonb_populate_recordset(null::alert_occurrence, $1::jsonb)""",
-        *(occurrences, now),
+           select b.*, $5 from unnest($1::text[], $2::text[], $3::text[], $4::text[]) b""",
+        *arrays(occurrences, 4),
+        now,
     )
 
 
@@ -114,7 +106,8 @@ async def _handle(db: Database, batch: Sequence[Event], *, now: datetime) -> Non
     await alert_instances.erase_answers(
         db, responses=[_subject(event) for event in batch if event.type == DELETED], responders=erased
     )
-    await messages.erase(db, responders=erased)
+    if erased:
+        await messages.delete_messages_of(db, responders=erased)
     completed = [
         (event.organization_id, event.subject_id)
         for event in batch
@@ -178,7 +171,7 @@ async def _open_or_repeat(db: Database, *, found: Sequence[_Found], now: datetim
     assigner = await assignments.assigner_for(db, alerts=[one.rule.alert for one in found])
     new: list[Case] = []
     repeats: Counter[tuple[str, str]] = Counter()
-    occurrences: list[Occurrence] = []
+    occurrences: list[tuple[str, str, str, str]] = []
     for one in found:
         alert = one.rule.alert
         case = open_cases.get(one.key)
@@ -197,7 +190,7 @@ async def _open_or_repeat(db: Database, *, found: Sequence[_Found], now: datetim
             new.append(case)
             if case.resolved_time is None:
                 open_cases[one.key] = case
-        occurrences.append(Occurrence(alert.organization_id, alert.alert_id, one.cause, case.alert_instance_id))
+        occurrences.append((alert.organization_id, alert.alert_id, one.cause, case.alert_instance_id))
     await alert_instances.open_cases(db, cases=new, now=now)
     await alert_instances.repeat(db, repeats=repeats, now=now)
     await _insert_occurrences(db, occurrences=occurrences, now=now)

@@ -384,17 +384,8 @@ async def list_timeline(call: Call[None], db: Database) -> Answer:
 )
 async def get_subject(call: Call[None], db: Database) -> Answer:
     query: SubjectQuery = call.query or SubjectQuery()
-    return Answer(
-        download=await subject(
-            db,
-            caller=call.caller,
-            **call.ids,
-            site=call.site,
-            zone=call.zone,
-            now=call.now,
-            is_readable=query.format == "html",
-        )
-    )
+    is_readable = query.format == "html"
+    return Answer(download=await subject(db, **call.acting, **call.ids, zone=call.zone, is_readable=is_readable))
 
 
 async def subject(

@@ -49,22 +49,6 @@ class Run:
     finished_time: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class Due:
-    organization_id: str
-    kind: str
-    days: int
-    time_zone: str
-
-
-@dataclass(frozen=True, slots=True)
-class ScanStep:
-    """The ids that are old enough, and the row that the walk goes on behind; None: it has come to its end."""
-
-    ids: list[str]
-    last: str | None
-
-
 _RUN: Final = columns_of(Run)
 _RUN_R: Final = qualified(_RUN, "r")
 # The last thing that the person or the sender did with an instance `i`.
@@ -185,31 +169,24 @@ async def _insert_next_run(db: Database, *, now: datetime) -> Run | None:  # any
     )
     if row is None:
         return None
-    due = Due(**row)
+    before = before_time(row["kind"], row["days"], row["time_zone"], now=now)
     return await db.records(Run).fetch_row(
         f"""insert into retention_run (organization_id, run_id, kind, days, before_time, due_time, started_time)
            values ($1, $2, $3, $4, $5, $6, $6) on conflict do nothing returning {_RUN}""",
-        *(due.organization_id, ids.ordered(now), due.kind, due.days, before_time(due, now=now), now),
+        *(row["organization_id"], ids.ordered(now), row["kind"], row["days"], before, now),
     )
 
 
 async def _settle_turn(
-    db: Database, *, organization_id: str, run_id: str, mark: str, counts: Mapping[str, int], due_time: datetime
+    db: Database, *, run: Run, mark: str | None, counts: Mapping[str, int], due_time: datetime
 ) -> None:
+    """`mark`: None where the run has come to its end."""
     await db.execute(
-        """update retention_run set mark = $3, counts = $4, due_time = $5
+        """update retention_run set mark = coalesce($3, ''), counts = $4, due_time = $5::timestamptz,
+             state = case when $3::text is null then 'done' else state end,
+             finished_time = case when $3 is null then $5::timestamptz end
            where organization_id = $1 and run_id = $2 and state = 'running'""",
-        *(organization_id, run_id, mark, dict(counts), due_time),
-    )
-
-
-async def _settle_run(
-    db: Database, *, organization_id: str, run_id: str, counts: Mapping[str, int], now: datetime
-) -> None:
-    await db.execute(
-        """update retention_run set state = 'done', mark = '', counts = $3, finished_time = $4
-           where organization_id = $1 and run_id = $2 and state = 'running'""",
-        *(organization_id, run_id, dict(counts), now),
+        *(run.organization_id, run.run_id, mark, dict(counts), due_time),
     )
 
 
@@ -226,15 +203,16 @@ async def list_runs(db: Database, *, organization_id: str, page: Page) -> Rows[R
     )
 
 
-async def _list_old(db: Database, run: Run, walk: str, *, limit: int) -> ScanStep:
+async def _list_old(db: Database, run: Run, walk: str, *, limit: int) -> tuple[list[str], str | None]:
+    """The ids that are old enough, and the row that the walk goes on behind; None: it has come to its end."""
     row = await db.fetch_one(
         _walk(walk),
         *(run.organization_id, run.mark, run.before_time, _bound(run.kind, run.before_time), SCANNED_MAX, limit),
     )
     found: list[str] = row["ids"]
     if len(found) == limit:
-        return ScanStep(found, found[-1])
-    return ScanStep(found, row["last"] if row["count"] == SCANNED_MAX else None)
+        return found, found[-1]
+    return found, row["last"] if row["count"] == SCANNED_MAX else None
 
 
 async def _list_instances_locked(
@@ -271,11 +249,8 @@ async def _list_deleted_items(db: Database, *, organization_id: str, before: dat
     )
 
 
-async def _list_identifiers(
-    db: Database, *, organization_id: str, responder_ids: Sequence[str]
-) -> dict[str, tuple[list[bytes], list[str]]]:
-    """The address keys and addresses of people, by responder."""
-    rows = await db.fetch(
+async def _list_identifiers(db: Database, *, organization_id: str, responder_ids: Sequence[str]) -> list[Person]:
+    return await db.records(Person).fetch(
         """select r.responder_id, array_remove(array_agg(a.address_key), null) as keys,
              array_remove(array_agg(a.identifier), null) as written
            from unnest($2::text[]) r (responder_id)
@@ -283,7 +258,6 @@ async def _list_identifiers(
            group by r.responder_id order by r.responder_id""",
         *(organization_id, responder_ids),
     )
-    return {row["responder_id"]: (row["keys"], row["written"]) for row in rows}
 
 
 async def _list_instances_of(db: Database, *, organization_id: str, responder_ids: Sequence[str]) -> list[str]:
@@ -442,32 +416,27 @@ async def work_next(db: Database, *, now: datetime) -> int:
     if run is None:
         return 0
     turn = await take(db, TURNS[run.kind](db, run, now), run_id=run.run_id, kind=run.kind)
-    counts = Counter(run.counts) + turn.counts
-    key = {"organization_id": run.organization_id, "run_id": run.run_id}
+    mark, due_time = turn.mark, now
     if turn.waits:
-        due_time = now + timedelta(seconds=WAIT_SECONDS)
-        await _settle_turn(db, **key, mark=run.mark, counts=counts, due_time=due_time)
-    elif turn.mark is not None:
-        await _settle_turn(db, **key, mark=turn.mark, counts=counts, due_time=now)
-    else:
-        await _settle_run(db, **key, counts=counts, now=now)
-        before = now - timedelta(days=LEDGER_DAYS)
-        await _prune_runs(db, organization_id=run.organization_id, before=before)
+        mark, due_time = run.mark, now + timedelta(seconds=WAIT_SECONDS)
+    await _settle_turn(db, run=run, mark=mark, counts=Counter(run.counts) + turn.counts, due_time=due_time)
+    if mark is None:
+        await _prune_runs(db, organization_id=run.organization_id, before=now - timedelta(days=LEDGER_DAYS))
     return 1
 
 
-def before_time(due: Due, *, now: datetime) -> datetime:
+def before_time(kind: str, days: int, time_zone: str, *, now: datetime) -> datetime:
     """Data from before this moment goes; responses by whole days of the organization, as their counts are kept."""
-    before = now - timedelta(days=due.days)
-    if due.kind != "answers":
+    before = now - timedelta(days=days)
+    if kind != "answers":
         return before
-    zone = times.zone_of(due.time_zone)
+    zone = times.zone_of(time_zone)
     return periods.day_start(periods.day_of(before, zone), zone)
 
 
 async def _items(db: Database, run: Run, _now: datetime) -> StepResult:
-    found = await _list_old(db, run, "items", limit=ITEMS_MAX)
-    return StepResult(counts=await _blank_items(db, run, found.ids), mark=found.last)
+    found, last = await _list_old(db, run, "items", limit=ITEMS_MAX)
+    return StepResult(counts=await _blank_items(db, run, found), mark=last)
 
 
 async def _blank_items(db: Database, run: Run, item_ids: Sequence[str]) -> Counter[str]:
@@ -485,7 +454,10 @@ async def _texts(db: Database, run: Run, now: datetime) -> StepResult:
 
 async def _remove_texts(db: Database, run: Run, now: datetime, instance_ids: Sequence[str]) -> Counter[str]:
     key: dict[str, Any] = {"organization_id": run.organization_id, "instance_ids": instance_ids}
-    counts = await rows.remove_texts(db, **key, blanks=TEXT_BLANKS)
+    counts = Counter({"Answer": await rows.delete_texts(db, **key, has_files=False)})
+    counts += await rows.blank_events(
+        db, organization_id=run.organization_id, subject_ids=instance_ids, blanks=TEXT_BLANKS
+    )
     await alert_instances.erase_answers(
         db, responses=[(run.organization_id, each) for each in instance_ids], responders=()
     )
@@ -520,7 +492,10 @@ async def _people(db: Database, run: Run, now: datetime) -> StepResult:
 
 async def _remove_values(db: Database, run: Run, now: datetime, instance_ids: Sequence[str]) -> Counter[str]:
     key: dict[str, Any] = {"organization_id": run.organization_id, "instance_ids": instance_ids}
-    counts = await rows.remove_values(db, **key, blanks=VALUE_BLANKS)
+    counts = Counter({"Questionnaire Instance": await rows.blank_values(db, **key)})
+    counts += await rows.blank_events(
+        db, organization_id=run.organization_id, subject_ids=instance_ids, blanks=VALUE_BLANKS
+    )
     await _update_instances_passed(db, **key, kind="people", now=now)
     return counts
 
@@ -528,10 +503,7 @@ async def _remove_values(db: Database, run: Run, now: datetime, instance_ids: Se
 async def _forget_people(db: Database, run: Run, responder_ids: Sequence[str]) -> Counter[str]:
     key = {"organization_id": run.organization_id}
     counts = Counter[str]()
-    known = await _list_identifiers(db, **key, responder_ids=responder_ids)
-    for responder_id, (keys, written) in known.items():
-        texts = sorted({text.lower() for text in written})
-        person = Person(responder_id=responder_id, keys=keys, written=written, texts=texts)
+    for person in await _list_identifiers(db, **key, responder_ids=responder_ids):
         more, _ = await rows.blank_person(db, **key, person=person)
         counts += more
     instance_ids = await _list_instances_of(db, **key, responder_ids=responder_ids)
@@ -595,12 +567,12 @@ async def _of_instances(db: Database, run: Run, act: Act) -> StepResult:
 
 async def _step(db: Database, run: Run, walk: str, limit: int, act: Act) -> StepResult:
     """One step of a walk whose rows are in responses too: it waits for another process that writes these."""
-    found = await _list_old(db, run, walk, limit=limit)
-    if not found.ids:
-        return StepResult(mark=found.last)
+    found, last = await _list_old(db, run, walk, limit=limit)
+    if not found:
+        return StepResult(mark=last)
     if not await events.claim_reader(db, reader=responses.READER):
         return StepResult(waits=True)
-    return StepResult(counts=await act(found.ids), mark=found.last)
+    return StepResult(counts=await act(found), mark=last)
 
 
 async def _events(db: Database, run: Run, _now: datetime) -> StepResult:
@@ -632,7 +604,7 @@ async def preview(
     found: list[RetentionPreviewPart] = []
     for kind in TURNS:
         if kind in days:
-            before = before_time(Due(caller.organization_id, kind, days[kind], caller.time_zone), now=now)
+            before = before_time(kind, days[kind], caller.time_zone, now=now)
             count = 0 if is_held else await _count_touched(db, **key, kind=kind, before=before, limit=PREVIEWED_MAX + 1)
             part: dict[str, Any] = {"kind": kind, "days": days[kind], "count": min(count, PREVIEWED_MAX)}
             found.append(RetentionPreviewPart(**part, is_more=count > PREVIEWED_MAX))

@@ -10,9 +10,9 @@ from afterword.asking.questionnaires import metadata
 from afterword.cases import messages
 from afterword.cases.alert_instances import service as alert_instances
 from afterword.core.organizations.access import installation
-from afterword.core.questionnaires.metadata import POINTERS, Declared
 from afterword.kit.db import Database
 from afterword.kit.db.columns import suffixed
+from afterword.listening.reports.daily_counts.service import impersonal
 from afterword.privacy.subjects import Person, ScanResult
 from afterword.sending.queue.records import TEXT_COLUMNS, TEXTS
 
@@ -269,7 +269,10 @@ async def _list_questionnaires_of(
 async def delete_texts(
     db: Database, *, organization_id: str, instance_ids: Sequence[str], has_files: bool = True
 ) -> int:
-    """Answers that are texts or hold some, and words beside a choice; `has_files`: answers that are files as well."""
+    """Answers that are texts or hold some, and words beside a choice.
+
+    `has_files`: answers that are files as well, which else may be kept for another time.
+    """
     return await db.execute(
         f"""with gone as (
              delete from answer a where organization_id = $1 and instance_id = any($2) and {WORDS}
@@ -390,9 +393,11 @@ async def blank_instances(
     key: dict[str, Any] = {"organization_id": organization_id, "instance_ids": instance_ids}
     counts = Counter[str]()
     if is_whole:
-        for instance_id in instance_ids:
-            await _delete(db, organization_id=organization_id, instance_id=instance_id, now=now)
-    counts["Questionnaire Instance"] += await _blank_values(db, **key, is_whole=is_whole)
+        for instance_id in instance_ids:  # out of everything, as by DELETE, so that counts and alerts hear of it
+            found = await instances_store.get_instance(db, organization_id=organization_id, instance_id=instance_id)
+            if found is not None:
+                await instances.take_out(db, caller=installation(organization_id), instance=found, now=now)
+    counts["Questionnaire Instance"] += await blank_values(db, **key, is_whole=is_whole)
     await remove(db, "openings", organization_id, instance_ids)
     if is_whole:
         counts["Answer"] += await remove(db, "answers", organization_id, instance_ids)
@@ -403,25 +408,10 @@ async def blank_instances(
     return counts + await blank_events(db, organization_id=organization_id, subject_ids=instance_ids, blanks=blanks)
 
 
-async def remove_texts(
-    db: Database, *, organization_id: str, instance_ids: Sequence[str], blanks: Mapping[str, Any]
-) -> Counter[str]:
-    """Remove the words of answers, but for files, which may be kept for another time."""
-    key: dict[str, Any] = {"organization_id": organization_id, "instance_ids": instance_ids}
-    counts = Counter({"Answer": await delete_texts(db, **key, has_files=False)})
-    return counts + await blank_events(db, organization_id=organization_id, subject_ids=instance_ids, blanks=blanks)
-
-
-async def remove_values(
-    db: Database, *, organization_id: str, instance_ids: Sequence[str], blanks: Mapping[str, Any]
-) -> Counter[str]:
-    """Leave of the metadata of instances what says nothing of a person, and end their links."""
-    key: dict[str, Any] = {"organization_id": organization_id, "instance_ids": instance_ids}
-    counts = Counter({"Questionnaire Instance": await _blank_values(db, **key, is_whole=False)})
-    return counts + await blank_events(db, organization_id=organization_id, subject_ids=instance_ids, blanks=blanks)
-
-
-async def _blank_values(db: Database, *, organization_id: str, instance_ids: Sequence[str], is_whole: bool) -> int:
+async def blank_values(
+    db: Database, *, organization_id: str, instance_ids: Sequence[str], is_whole: bool = False
+) -> int:
+    """Leave of the metadata of instances what says nothing of a person, or nothing, and end their links."""
     count = 0
     grouped = await _list_questionnaires_of(db, organization_id=organization_id, instance_ids=instance_ids)
     for questionnaire_id, members in grouped.items():
@@ -465,23 +455,10 @@ async def blank_person(db: Database, *, organization_id: str, person: Person) ->
         db, organization_id=organization_id, subject_ids=[responder_id], blanks=RESPONDER_BLANKS
     )
     await alert_instances.erase_answers(db, responses=(), responders=[(organization_id, responder_id)])
-    await messages.erase(db, responders=[(organization_id, responder_id)])
+    await messages.delete_messages_of(db, responders=[(organization_id, responder_id)])
     counts["Contact"] += await remove(db, "contacts", organization_id, person.keys)
     counts["Suppression"] += await remove(db, "suppressions", organization_id, person.keys)
     counts["Address"] += await remove(db, "addresses", organization_id, [responder_id])
     version = await _update_responder(db, organization_id=organization_id, responder_id=responder_id)
     counts["Responder"] += version is not None
     return counts, version
-
-
-def impersonal(declared: Declared) -> list[str]:
-    """The names whose values say nothing of a person: declared, not marked as personal, and no pointer to an order."""
-    names = declared.questionnaire.items()
-    return sorted(name for name, definition in names if not definition.anonymize and name not in POINTERS)
-
-
-async def _delete(db: Database, *, organization_id: str, instance_id: str, now: datetime) -> None:
-    """Take it out of everything, as its DELETE does, so that counts and alerts hear of it; twice changes nothing."""
-    found = await instances_store.get_instance(db, organization_id=organization_id, instance_id=instance_id)
-    if found is not None:
-        await instances.take_out(db, caller=installation(organization_id), instance=found, now=now)

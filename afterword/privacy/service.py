@@ -21,7 +21,7 @@ from afterword.core.organizations.access import Caller
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.kit import db
-from afterword.kit.db import Database, Row, Taken
+from afterword.kit.db import Database, Taken
 from afterword.kit.db.columns import columns_of, qualified
 from afterword.kit.db.leases import StepResult, take
 from afterword.kit.nouns.declaration import Hidden
@@ -75,7 +75,7 @@ class LedgerLine:
 
 
 async def _get_erasure(db: Database, *, organization_id: str, erasure_id: str) -> Erasure | None:
-    return await db.records(_erasure).fetch_row(
+    return await db.records(Erasure).fetch_row(
         f"select {_COLUMNS} from erasure where organization_id = $1 and erasure_id = $2", organization_id, erasure_id
     )
 
@@ -86,7 +86,7 @@ async def count_running(db: Database) -> int:  # any tenant: a command of the op
 
 async def _insert_erasure(db: Database, *, organization_id: str, erasure: Mapping[str, Any]) -> Erasure | None:
     """Add it to the ledger, unless it is there; raises Taken while another one of this person runs."""
-    return await db.records(_erasure).fetch_row(
+    return await db.records(Erasure).fetch_row(
         f"""insert into erasure (organization_id, {_NEW})
            values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
            on conflict (organization_id, erasure_id) do nothing returning {_COLUMNS}""",
@@ -106,7 +106,7 @@ async def _insert_subjects(
 
 
 async def _claim_erasure(db: Database, *, now: datetime) -> Erasure | None:  # any tenant: workers serve all
-    return await db.records(_erasure).fetch_row(
+    return await db.records(Erasure).fetch_row(
         f"""select {_COLUMNS} from erasure where state = 'running' and due_time <= $1
            order by due_time limit 1 for update skip locked""",
         now,
@@ -114,19 +114,12 @@ async def _claim_erasure(db: Database, *, now: datetime) -> Erasure | None:  # a
 
 
 async def _settle_step(
-    db: Database,
-    *,
-    organization_id: str,
-    erasure_id: str,
-    step: str,
-    mark: str,
-    counts: Mapping[str, int],
-    due_time: datetime,
+    db: Database, *, work: "Work", step: str, mark: str, counts: Mapping[str, int], due_time: datetime
 ) -> None:
     await db.execute(
         """update erasure set step = $3, mark = $4, counts = $5, due_time = $6, version = version + 1
            where organization_id = $1 and erasure_id = $2 and state = 'running'""",
-        *(organization_id, erasure_id, step, mark, dict(counts), due_time),
+        *(*work.key.values(), step, mark, dict(counts), due_time),
     )
 
 
@@ -167,9 +160,9 @@ async def _list_ledger_lines(  # any tenant: the ledger is the installation's
     )
     return [
         LedgerLine(
-            erasure=_erasure(row),
+            erasure=Erasure(**{name: row[name] for name in Erasure.__dataclass_fields__}),
             subjects=row["subjects"],
-            suppressed=[(channel_id, key) for channel_id, key in row["suppressed"]],
+            suppressed=row["suppressed"],
         )
         for row in rows
     ]
@@ -180,10 +173,6 @@ async def _get_has_organization(db: Database, *, organization_id: str) -> bool:
     return await db.fetch_value("select exists (select from organization where organization_id = $1)", organization_id)
 
 
-def _erasure(row: Row) -> Erasure:
-    return Erasure(**{name: row[name] for name in Erasure.__dataclass_fields__})
-
-
 Mode = Literal["erase", "anonymize"]
 
 WAIT_SECONDS: Final = 2  # until something on its way has come to its end
@@ -191,6 +180,7 @@ ITEMS_MAX: Final = 100  # blanked in one transaction, with their attempts and ev
 INSTANCES_MAX: Final = 50
 SALT_BYTES: Final = 32
 FIRST: Final = "imports"
+DONE: Final = "done"
 CHECKED_MAX: Final = 10_000  # ids of a kind that the checksum covers
 
 
@@ -260,7 +250,7 @@ async def get(db: Database, *, caller: Caller, erasure_id: str) -> Erasure:
 async def list_erasures(db: Database, *, caller: Caller, before: str, limit: int) -> list[Erasure]:
     """Newest first, as their ids are; `before`: those before this id, of all where it is empty. Raises Forbidden."""
     caller.require_all()
-    return await db.records(_erasure).fetch(
+    return await db.records(Erasure).fetch(
         f"""select {_COLUMNS} from erasure where organization_id = $1 and ($2 = '' or erasure_id < $2)
            order by erasure_id desc limit $3""",
         *(caller.organization_id, before, limit),
@@ -276,19 +266,17 @@ async def work_next(db: Database, *, now: datetime) -> int:
     work = Work(erasure=erasure, person=person, now=now)
     turn = await take(db, STEPS[erasure.step](db, work), erasure_id=erasure.erasure_id, step=erasure.step)
     counts = Counter(erasure.counts) + turn.counts
+    step, mark, due_time = erasure.step, turn.mark or "", now
     if turn.waits:
-        await _settle_step(
-            db, **work.key, step=erasure.step, mark=erasure.mark, counts=counts,
-            due_time=now + timedelta(seconds=WAIT_SECONDS),
-        )  # fmt: skip
-    elif turn.back is not None or turn.mark is not None:
-        await _settle_step(
-            db, **work.key, step=turn.back or erasure.step, mark=turn.mark or "", counts=counts, due_time=now
-        )
-    elif (following := _behind(erasure.step)) is not None:
-        await _settle_step(db, **work.key, step=following, mark="", counts=counts, due_time=now)
-    else:
+        mark, due_time = erasure.mark, now + timedelta(seconds=WAIT_SECONDS)
+    elif turn.back is not None:
+        step = turn.back
+    elif turn.mark is None:
+        step = _behind(step)
+    if step == DONE:
         await _settle_erasure(db, work=work, counts=counts)
+    else:
+        await _settle_step(db, work=work, step=step, mark=mark, counts=counts, due_time=due_time)
     return 1
 
 
@@ -328,10 +316,9 @@ async def _suppress(
     await _insert_subjects(db, **erasure.key, kind="suppression", subject_ids=subject_ids)
 
 
-def _behind(step: str) -> str | None:
-    names = list(STEPS)
-    place = names.index(step) + 1
-    return names[place] if place < len(names) else None
+def _behind(step: str) -> str:
+    names = [*STEPS, DONE]
+    return names[names.index(step) + 1]
 
 
 async def _wait_for_imports(db: Database, work: Work) -> StepResult:
@@ -368,8 +355,6 @@ def _scan(name: str) -> Step:
 
 async def _blank_items(db: Database, work: Work) -> StepResult:
     item_ids = await _subjects(db, work, "item", ITEMS_MAX)
-    if not item_ids:
-        return StepResult()
     salt = work.erasure.salt or b""
     counts = await rows.blank_items(db, organization_id=work.erasure.organization_id, item_ids=item_ids, salt=salt)
     return StepResult(counts=counts, mark=item_ids[-1] if len(item_ids) == ITEMS_MAX else None)
@@ -377,8 +362,6 @@ async def _blank_items(db: Database, work: Work) -> StepResult:
 
 async def _blank_instances(db: Database, work: Work) -> StepResult:
     instance_ids = await _subjects(db, work, "instance", INSTANCES_MAX)
-    if not instance_ids:
-        return StepResult()
     counts = await rows.blank_instances(
         db,
         organization_id=work.erasure.organization_id,
@@ -434,11 +417,7 @@ STEPS: Final[Mapping[str, Step]] = {
 def checksum(erasure: Erasure, *, counts: Mapping[str, int], subjects: Mapping[str, Sequence[str]]) -> str:
     """The checksum of a ledger line: over its request, its result and its ids."""
     document: dict[str, Any] = {
-        "organization_id": erasure.organization_id,
-        "erasure_id": erasure.erasure_id,
-        "responder_id": erasure.responder_id,
-        "mode": erasure.mode,
-        "suppress": erasure.suppress,
+        **{name: getattr(erasure, name) for name in _TOLD},
         "requested_time": erasure.requested_time.isoformat(),
         "counts": dict(counts),
         "subjects": {kind: list(found) for kind, found in subjects.items()},

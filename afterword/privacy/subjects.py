@@ -18,7 +18,10 @@ class Person:
     responder_id: str
     keys: list[bytes]
     written: list[str]
-    texts: list[str]
+
+    @property
+    def texts(self) -> list[str]:
+        return sorted({text.lower() for text in self.written})
 
     @property
     def words(self) -> list[str]:
@@ -34,7 +37,7 @@ async def get_person(db: Database, *, organization_id: str, erasure_id: str, res
              select s.address_key, null from erasure_subject e
                join suppression s on s.organization_id = e.organization_id and s.suppression_id = e.subject_id
              where e.organization_id = $1 and e.erasure_id = $2 and e.kind = 'suppression')
-           select array(select distinct address_key from key) as keys,
+           select $3 as responder_id, array(select distinct address_key from key) as keys,
              array(select identifier from key where identifier is not null
                    union
                    select i.responder_channel_identifier from erasure_subject e
@@ -43,9 +46,7 @@ async def get_person(db: Database, *, organization_id: str, erasure_id: str, res
                      and i.anonymized_time is null) as written""",
         *(organization_id, erasure_id, responder_id),
     )
-    written: list[str] = row["written"]
-    texts = sorted({text.lower() for text in written})
-    return Person(responder_id=responder_id, keys=row["keys"], written=written, texts=texts)
+    return Person(**row)
 
 
 async def list_subjects(

@@ -18,7 +18,6 @@ from afterword.core.figures.queries import CountQuery
 from afterword.core.wire.lists import Listing, Page, Rows
 from afterword.events.log import Position
 from afterword.kit import db
-from afterword.listening.reports.counts import Live
 from afterword.listening.reports.invitations import Filter as InvitationFilter, Found
 from afterword.listening.responses.service import Filter
 from afterword.privacy import rows
@@ -157,7 +156,7 @@ BLIND: Final = {
 DIGESTS: Final = ("afterword.tenants.logins.", "afterword.listening.reports.shares.")
 REPORTING: Final = ("afterword.listening.reports.", "afterword.listening.exports.")
 NOTHING: Final = (
-    None, 0, False, [], (), {}, set[str](), Position(None, is_pruned=False, is_native=True), Live(0, [0], []),
+    None, 0, False, [], (), {}, set[str](), Position(None, is_pruned=False, is_native=True), ([0], []),
     ([], 0), ({}, {}),
 )  # fmt: skip
 GIVEN: Final[Mapping[str, Any]] = {

@@ -11,7 +11,7 @@ import msgspec
 from afterword import errors
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires.definition import Definition, Texts
-from afterword.core.wire.lists import Page, Rows
+from afterword.core.wire.lists import Column, Listing, Page, Rows
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import columns_of, qualified
 from afterword.kit.nouns.declaration import Hidden
@@ -117,8 +117,13 @@ async def get_questionnaire_by_slug(
     )
 
 
+_CREATED: Final = Column("created_time", "time")
+LISTING: Final = Listing({}, (("created_time", "desc"),), "questionnaire_id", hidden={"created_time": _CREATED})
+NEWEST: Final = Page.first(LISTING, limit=200)  # to choose from
+
+
 async def list_questionnaires(
-    db: Database, *, organization_id: str, application_ids: Sequence[str] = (), page: Page
+    db: Database, *, organization_id: str, application_ids: Sequence[str] = (), page: Page = NEWEST
 ) -> Rows[Questionnaire]:
     return await db.records(Questionnaire).fetch_list(
         f"""select {QUESTIONNAIRE_COLUMNS} from questionnaire

@@ -163,16 +163,10 @@ def new_case(
         assigned_user_id=owner_id,
         severity=alert.severity,
         due_time=windows.due_time(calendar, now=now, hours=alert.due_hours),
-        occurrences=1,
         matched=core_alerts.documents(match.leaves),
-        comments_count=0,
         resolved_time=now if opens_closed else None,
-        resolved_by=None,
-        recovery_item_id=None,
-        version=1,
         created_time=now,
         updated_time=now,
-        updated_by=None,
     )
 
 
@@ -186,11 +180,6 @@ async def repeat(db: Database, *, repeats: Mapping[tuple[str, str], int], now: d
         db, counts=[(case.organization_id, case.alert_id, 0) for case in cases], triggered_time=now
     )
     await events.record(db, events=[event(case, "repeated", now=now) for case in cases])
-
-
-async def change_call(db: Database, *, before: Case, call: Mapping[str, Any], now: datetime) -> None:
-    if after := await change(db, before=before, changes=call, now=now):
-        await history.record_change(db, before=before, after=after, caller=None, now=now)
 
 
 async def erase_answers(
@@ -291,8 +280,7 @@ async def delete_comment(
         db, caller=caller, alert_instance_id=alert_instance_id, comment_id=comment_id, expect=expect
     )
     key = {"organization_id": written.organization_id, "alert_instance_id": alert_instance_id}
-    if not await store.delete_comment(db, **key, comment_id=comment_id):
-        raise errors.NotFound("There is no such comment.")
+    await store.delete_comment(db, **key, comment_id=comment_id)
     await store.update_comments_count(db, **key, more=-1, now=now)
 
 
@@ -356,15 +344,14 @@ async def _count(db: Database, *, changed: Sequence[tuple[Case, bool]]) -> None:
 
 
 async def _own_comment(
-    db: Database, *, caller: Caller, alert_instance_id: str, comment_id: str, expect: errors.Expect = errors.ANY
+    db: Database, *, caller: Caller, alert_instance_id: str, comment_id: str, expect: errors.Expect
 ) -> Comment:
     # The case is locked, which also serializes changes of its comments.
     case = await get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)
-    written = await store.get_comment(
+    found = await store.get_comment(
         db, organization_id=case.organization_id, alert_instance_id=alert_instance_id, comment_id=comment_id
     )
-    if written is None:
-        raise errors.NotFound("There is no such comment.")
+    written = errors.found(found, "There is no such comment.")
     if written.author_id != caller.actor_id:
         raise errors.Forbidden("Somebody else wrote this; only they can change it.")
     expect(written.version)

@@ -34,13 +34,13 @@ class Case:
     assigned_user_id: fields.Id | None
     severity: str
     due_time: datetime | None
-    occurrences: int
+    occurrences: int = 1
     matched: list[dict[str, Any]]
-    comments_count: int
+    comments_count: int = 0
     resolved_time: datetime | None
-    resolved_by: fields.Id | None
-    recovery_item_id: fields.Id | None
-    # Events that were logged before these columns lack them: those with a default.
+    resolved_by: fields.Id | None = None
+    recovery_item_id: fields.Id | None = None
+    # Events that were logged before the following columns lack those with a default.
     waiting_since: datetime | None = None
     due_left_seconds: fields.Computed[int | None] = None
     call_back_time: datetime | None = None
@@ -57,10 +57,10 @@ class Case:
     recovered: bool | None = None
     overdue_time: Annotated[datetime | None, Hidden()] = None
     escalated_time: datetime | None = None
-    version: Annotated[int, Hidden()]
+    version: Annotated[int, Hidden()] = 1
     created_time: datetime
     updated_time: datetime
-    updated_by: fields.Id | None
+    updated_by: fields.Id | None = None
 
     @classmethod
     def of(cls, row: Row) -> "Case":
@@ -358,15 +358,9 @@ async def list_comments(
 
 async def insert_comment(db: Database, *, comment: Comment) -> None:  # any tenant: the comment names it
     await db.execute(
-        """insert into alert_comment (organization_id, comment_id, alert_instance_id, author_id, user_id, body,
-             created_time, updated_time) values ($1, $2, $3, $4, $5, $6, $7, $7)""",
-        comment.organization_id,
-        comment.comment_id,
-        comment.alert_instance_id,
-        comment.author_id,
-        comment.user_id,
-        comment.body,
-        comment.created_time,
+        f"""insert into alert_comment ({_COMMENT_COLUMNS})
+           select {_COMMENT_COLUMNS} from jsonb_populate_record(null::alert_comment, $1::jsonb)""",
+        comment,
     )
 
 
@@ -422,36 +416,15 @@ NEVER: Final = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkItem:
+class WorkItem(Case):
     """A case with the names of its alert, status and owner, an address of the person, and the score of the response."""
 
-    alert_instance_id: str
-    instance_id: str | None
-    responder_id: str | None
     application_id: str
     alert_title: str
     questionnaire_name: str | None
-    status_id: int
     status_title: str
-    severity: str
-    assigned_user_id: str | None
     owner_name: str | None
     person: str | None
-    occurrences: int
-    comments_count: int
-    due_time: datetime | None
-    waiting_since: datetime | None
-    due_left_seconds: int | None
-    call_back_time: datetime | None
-    call_back_number: str | None
-    call_back_until_time: datetime | None
-    call_back_note: str | None
-    cause: str | None
-    remedy: str | None
-    resolved_time: datetime | None
-    recovery_item_id: str | None
-    recovery_time: datetime | None
-    recovered: bool | None
     first_score: int | None
     score_max: int | None
     band: str | None
@@ -459,22 +432,15 @@ class WorkItem:
     locale: str | None
     external_reference: str | None
     score_now: int | None
-    created_time: datetime
-    version: int
 
 
-_WORK: Final[LiteralString] = """select c.alert_instance_id, c.instance_id, c.responder_id, a.application_id,
-    a.title as alert_title, q.display_name as questionnaire_name, c.status_id, t.title as status_title, c.severity,
-    c.assigned_user_id,
+_WORK: Final[LiteralString] = f"""select {qualified(_CASE_COLUMNS, "c")}, a.application_id, a.title as alert_title,
+    q.display_name as questionnaire_name, t.title as status_title,
     coalesce(u.display_name, nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.email) as owner_name,
     (select r.identifier from responder_address r
      where r.organization_id = c.organization_id and r.responder_id = c.responder_id
      order by r.channel_id limit 1) as person,
-    c.occurrences, c.comments_count, c.due_time, c.waiting_since, c.due_left_seconds, c.call_back_time,
-    c.call_back_number, c.call_back_until_time, c.call_back_note, c.cause, c.remedy, c.resolved_time,
-    c.recovery_item_id, c.recovery_time, c.recovered, f.score as first_score, f.score_max, f.band,
-    f.comment, f.locale, f.external_reference, n.score as score_now,
-    c.created_time, c.version
+    f.score as first_score, f.score_max, f.band, f.comment, f.locale, f.external_reference, n.score as score_now
   from alert_instance c
     join alert a on a.organization_id = c.organization_id and a.alert_id = c.alert_id
     join alert_status t on t.organization_id = c.organization_id and t.status_id = c.status_id

@@ -7,18 +7,12 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import (
-    access,
-    api as questionnaires_api,
-    condition_rows,
-    metadata,
-    store as questionnaires_store,
-)
+from afterword.asking.questionnaires import access, condition_rows, metadata, store as questionnaires_store
 from afterword.asking.questionnaires.condition_rows import Subject, Subjects, sentence_of, with_named
+from afterword.asking.questionnaires.store import Questionnaire
 from afterword.cases import assignments, chats, escalation, previews, rules
 from afterword.cases.rules import ALERT, Alert
-from afterword.cases.screens.cases import SEVERITIES
-from afterword.cases.screens.figures import with_load
+from afterword.cases.screens.figures import SEVERITIES, with_load
 from afterword.cases.statuses import STATUS, title_of
 from afterword.console import conditions
 from afterword.console.conditions import Values, json_of, with_seen
@@ -34,7 +28,7 @@ from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.texts import Texts
 from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.ui.text import NOTHING
-from afterword.kit.web import fields, html
+from afterword.kit.web import html
 from afterword.tenants.screens import members as settings
 
 ROWS_MAX: Final = 100
@@ -110,10 +104,8 @@ def assignment_sentence(assignment: Mapping[str, Any] | None, subjects: Subjects
 
 
 LISTED_MAX: Final = 100
-USERS_MAX: Final = 200
 VERSIONS_MAX: Final = 20  # questionnaires whose questions are offered
-USERS: Final = fields.listing_of(assignments.RESOURCE)
-QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
+QUESTIONNAIRES: Final = Page.first(questionnaires_store.LISTING, limit=LISTED_MAX)
 TRIGGERS: Final[Mapping[str, Marked]] = {
     "completed": "when a response is completed",
     "submitted": "at the first answer, and when it is completed",
@@ -163,34 +155,20 @@ class Choices:
 
 
 async def choices_of(
-    visit: Visit, db: Database, *, application_id: str, questionnaire_ids: Sequence[str], condition: object
+    visit: Visit, db: Database, application_id: str, draft: Draft | None, rule: Alert | None
 ) -> Choices:
     """The choices for a rule of this application; questions are those of its questionnaires (none: of all)."""
     organization_id = visit.caller.organization_id
+    chosen = draft.questionnaire_ids if draft else rule.questionnaire_ids if rule else ()
     questionnaires = await questionnaires_store.list_questionnaires(
-        db,
-        organization_id=organization_id,
-        application_ids=[application_id],
-        page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX),
+        db, organization_id=organization_id, application_ids=[application_id], page=QUESTIONNAIRES
     )
-    users = await assignments.list_assignees(
-        db,
-        organization_id=organization_id,
-        application_id=application_id,
-        application_ids=visit.caller.application_ids,
-        page=Page.first(USERS, limit=USERS_MAX),
-    )
+    users = await assignments.list_assignees(db, **visit.caller.part, application_id=application_id)
     named = [(each.user_id, each.display_name or each.email, each.open_cases) for each in users.items]
     statuses = await nouns.every(STATUS, db, organization_id=organization_id, application_ids=[application_id])
-    asked = [
-        each.published_version_id
-        for each in questionnaires.items
-        if each.published_version_id and (not questionnaire_ids or each.questionnaire_id in questionnaire_ids)
-    ]
-    subjects = condition_rows.with_named(
-        await _subjects(visit, db, application_ids=[application_id], version_ids=asked), condition
-    )
-    subjects = await with_seen(visit, db, subjects)
+    asked = [each for each in questionnaires.items if not chosen or each.questionnaire_id in chosen]
+    subjects = await _subjects(visit, db, asked, application_ids=[application_id])
+    subjects = await with_seen(visit, db, with_named(subjects, rule.conditions if rule else None))
     return Choices(
         questionnaires=[(each.questionnaire_id, each.display_name) for each in questionnaires.items],
         users=[(user_id, name) for user_id, name, _ in named],
@@ -206,20 +184,18 @@ async def subjects_of(visit: Visit, db: Database, rules: Sequence[Alert]) -> Sub
     application_ids = sorted({one.application_id for one in rules})
     if not application_ids:
         return {}
+    organization_id = visit.caller.organization_id
     questionnaires = await questionnaires_store.list_questionnaires(
-        db,
-        organization_id=visit.caller.organization_id,
-        application_ids=application_ids,
-        page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX),
+        db, organization_id=organization_id, application_ids=application_ids, page=QUESTIONNAIRES
     )
-    version_ids = [one.published_version_id for one in questionnaires.items if one.published_version_id]
-    return await _subjects(visit, db, application_ids=application_ids, version_ids=version_ids)
+    return await _subjects(visit, db, questionnaires.items, application_ids=application_ids)
 
 
 async def _subjects(
-    visit: Visit, db: Database, *, application_ids: Sequence[str], version_ids: Sequence[str]
+    visit: Visit, db: Database, questionnaires: Sequence[Questionnaire], *, application_ids: Sequence[str]
 ) -> Subjects:
     place, found = {"organization_id": visit.caller.organization_id}, dict[str, Subject]()
+    version_ids = [one.published_version_id for one in questionnaires if one.published_version_id]
     versions = [
         await questionnaires_store.get_version(db, **place, version_id=each) for each in version_ids[:VERSIONS_MAX]
     ]
@@ -234,9 +210,7 @@ def stored_draft(rule: Alert | None, subjects: Subjects) -> Draft:
     values = {name: getattr(rule, name) if rule else NEW.get(name) for name in LABELS}
     return Draft(
         texts={name: _text(values[name]) for name in TEXTS},
-        questionnaire_ids=values["questionnaire_ids"] or (),
-        subscriber_user_ids=values["subscriber_user_ids"] or (),
-        chat_ids=values["chat_ids"] or (),
+        **{name: values[name] or () for name in LISTS},
         condition=conditions.stored(values["conditions"], subjects),
         assignment=stored_assignment(values["assignment"], subjects),
     )
@@ -245,9 +219,7 @@ def stored_draft(rule: Alert | None, subjects: Subjects) -> Draft:
 def typed_draft(form: Form) -> Draft:
     return Draft(
         texts={name: form.text(name) for name in TEXTS},
-        questionnaire_ids=form.all("questionnaire_ids")[:LISTED_MAX],
-        subscriber_user_ids=form.all("subscriber_user_ids")[:LISTED_MAX],
-        chat_ids=form.all("chat_ids")[:LISTED_MAX],
+        **{name: form.all(name)[:LISTED_MAX] for name in LISTS},
         condition=conditions.typed(form),
         assignment=typed_assignment(form),
     )
@@ -389,17 +361,12 @@ async def make_unhappy_rule(visit: Visit, db: Database) -> Response:
 
 @routes.get(RULE, scope="Alert.Update")
 async def rule_page(visit: Visit) -> Response:
-    return await _show(visit, rule=await _rule(visit))
+    return await _show(visit, rule=await visit.row(ALERT))
 
 
 @routes.post(RULE, scope="Alert.Update")
 async def save_rule(visit: Visit) -> Response:
-    return await _answer(visit, rule=await _rule(visit))
-
-
-async def _rule(visit: Visit) -> Alert:
-    async with visit.read() as db:
-        return await nouns.get(ALERT, db, caller=visit.caller, key=visit.id("alert_id"))
+    return await _answer(visit, rule=await visit.row(ALERT))
 
 
 removal(
@@ -412,7 +379,7 @@ removal(
         visit.words.plural("Its {n} open case stays.", "Its {n} open cases stay.", rule.open_count),
     ],
     button="Remove the alert",
-    get=_rule,
+    get=lambda visit: visit.row(ALERT),
     remove=lambda visit, db: nouns.delete(ALERT, db, key=visit.id("alert_id"), **visit.acting),
     to=PATH,
 )
@@ -425,7 +392,7 @@ async def _answer(visit: Visit, *, rule: Alert | None) -> Response:
     tried, touched = None, None
     try:
         async with visit.read() as db:
-            choices = await _choices(visit, db, application_id, draft, rule)
+            choices = await choices_of(visit, db, application_id, draft, rule)
             columns: dict[str, Any] = columns_of(visit, draft, choices.subjects) | {"application_id": application_id}
             if form.text("then") == "preview":
                 tried = await _tried(visit, db, columns, choices)
@@ -440,7 +407,7 @@ async def _answer(visit: Visit, *, rule: Alert | None) -> Response:
     except errors.Invalid as invalid:
         return await _show(visit, rule=rule, draft=draft, refusal=placed(invalid, draft))
     except errors.Stale as stale:
-        return await _show(visit, rule=await _rule(visit), draft=draft, refusal=stale)
+        return await _show(visit, rule=await visit.row(ALERT), draft=draft, refusal=stale)
 
 
 async def _save(visit: Visit, *, rule: Alert | None, columns: dict[str, Any]) -> Response:
@@ -508,13 +475,6 @@ def _found(visit: Visit, columns: dict[str, Any]) -> str:
     ).url()
 
 
-async def _choices(visit: Visit, db: Database, application_id: str, draft: Draft | None, rule: Alert | None) -> Choices:
-    chosen = draft.questionnaire_ids if draft else rule.questionnaire_ids if rule else ()
-    return await choices_of(
-        visit, db, application_id=application_id, questionnaire_ids=chosen, condition=rule.conditions if rule else None
-    )
-
-
 async def _show(
     visit: Visit,
     *,
@@ -530,7 +490,7 @@ async def _show(
         known = [one.application_id for one in applications]
         given = visit.form.text("application_id") or visit.query.get("application", "")
         application_id = rule.application_id if rule else given if given in known else known[0] if known else ""
-        choices = await _choices(visit, db, application_id, draft, rule)
+        choices = await choices_of(visit, db, application_id, draft, rule)
     shown = draft or stored_draft(rule, choices.subjects)
     theirs: list[tuple[str, str]] = []
     if rule and draft and is_stale:

@@ -1,6 +1,7 @@
 """Cases: the list by due time, and the page where one is worked on, with its history as sentences."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -15,7 +16,7 @@ from afterword.cases.assignments import Assignee
 from afterword.cases.history import Entry
 from afterword.cases.messages import Route
 from afterword.cases.screens import figures as case_figures
-from afterword.cases.screens.figures import CASES, outcome_text, row_of, with_load
+from afterword.cases.screens.figures import CASES, SEVERITIES, outcome_text, row_of, with_load
 from afterword.cases.screens.mailbox import PATH as MAILBOX_PATH
 from afterword.cases.settings import SETTINGS
 from afterword.cases.statuses import STATUS, title_of
@@ -64,7 +65,9 @@ async def reply_draft(db: Database, visit: Visit, item: WorkItem, *, texts: Sequ
     chosen = visit.query.get("text", "")
     body = form.text("reply")
     if not body and chosen.isascii() and chosen.isdigit() and int(chosen[:3]) < len(texts):
-        body = _filled(texts[int(chosen[:3])]["body"], _values(visit, item, route))
+        body = texts[int(chosen[:3])]["body"]
+        for name, value in _values(visit, item, route).items():
+            body = body.replace(f"{{{name}}}", value)
     plain = subject.replace("\u2068", "").replace("\u2069", "")
     return ReplyDraft("", route.address or "", plain, body, key, titles)
 
@@ -79,12 +82,6 @@ def _values(visit: Visit, item: WorkItem, route: Route) -> dict[str, str]:
         # The key that the organization gave the message; else the order in the response's metadata.
         "order": route.external_reference or route.instance_metadata.get(ORDER, ""),
     }
-
-
-def _filled(body: str, values: dict[str, str]) -> str:
-    for name, value in values.items():
-        body = body.replace(f"{{{name}}}", value)
-    return body
 
 
 routes = Screens()
@@ -119,17 +116,11 @@ async def recovery_page(visit: Visit, db: Database) -> Response:
 async def ask_again(visit: Visit) -> Response:
     """A second press finds the customer asked already, which is what was wanted."""
     case_id = visit.id("alert_instance_id")
-    try:
+    with suppress(recoveries.AlreadyAsked):
         async with visit.write() as db:
-            await recoveries.ask(db, caller=visit.caller, alert_instance_id=case_id, site=visit.site, now=visit.now)
-    except recoveries.AlreadyAsked:
-        pass
+            await recoveries.ask(db, alert_instance_id=case_id, **visit.acting)
     return html.redirect(f"{CASES}/{case_id}?done=asked_again")
 
-
-SEVERITIES: Final[Mapping[str, Marked]] = {
-    "low": "Low severity", "normal": "Normal severity", "high": "High severity", "critical": "Critical",
-}  # fmt: skip
 
 MAILS: Final = {"message_sent", "message_received"}
 STATES: Final[Mapping[str, Marked]] = {
@@ -196,16 +187,15 @@ class Timeline:
             "escalated_time": lambda _: self.words("The case has been open for too long."),
             "recovery_item_id": lambda _: self.words("The customer is asked again."),
             "recovery_time": lambda _: self.words("The customer answered again: {outcome}.", outcome=self._outcome),
-            "resolved_time": self._end,
+            "resolved_time": lambda time: (
+                self.words("The case was closed.") if time else self.words("The case was opened again.")
+            ),
         }
         found = [teller(to[name]) for name, teller in tellers.items() if name in to]
         return [text for text in (*found[:-1], self._clock(to), *found[-1:]) if text]
 
     def _call_back(self, time: str | None) -> str:
         return self.words("Call back {moment}.", moment=self._moment(time)) if time else self.words("Called back.")
-
-    def _end(self, time: str | None) -> str:
-        return self.words("The case was closed.") if time else self.words("The case was opened again.")
 
     def _clock(self, to: Mapping[str, Any]) -> str:
         due = to.get("due_time")
@@ -229,7 +219,6 @@ ROWS: Final = 50
 ID_CHARACTERS_MAX: Final = 22
 FIGURES_DAYS: Final = 30
 ENTRIES_MAX: Final = 500
-USERS_MAX: Final = 200
 CLOSED: Final = timedelta(days=store.CLOSED_DAYS)
 BODY_CHARACTERS_MAX: Final = 5_000
 CHOICE_CHARACTERS_MAX: Final = 100
@@ -238,7 +227,6 @@ REPLY_CHARACTERS_MAX: Final = 20_000
 KEY_CHARACTERS_MAX: Final = 50
 NEW_STATUS, BEGUN_STATUS, CLOSED_STATUS = 1, 2, 3
 NUMBER_CHARACTERS_MAX: Final = 50
-USERS: Final = fields.listing_of(assignments.RESOURCE)
 ENTRIES: Final = fields.listing_of(history_store.RESOURCE)  # the newest of a long history
 
 CHANGED: Final[Marked] = (
@@ -328,14 +316,13 @@ def _undo(before: WorkItem, version: int) -> Undo:
 
 
 @routes.post(f"{ONE}/owner", scope="Alert Instance.Update", for_limited="part", again=(errors.Stale,), at=ONE)
-async def take_case(visit: Visit) -> Response:
+async def take_case(visit: Visit, db: Database) -> Response:
     """Make the case one's own, unless somebody else was faster; work on a new one has begun then."""
-    item = await visit.reading(_item)
+    item = await _item(visit, db)
     changes: dict[str, Any] = {"assigned_user_id": visit.caller.user_id}
     if item.status_id == NEW_STATUS:
         changes["status_id"] = BEGUN_STATUS
-    async with visit.write() as db:
-        case = await _update(visit, db, changes, expect=same_version(visit, CHANGED))
+    case = await _update(visit, db, changes, expect=same_version(visit, CHANGED))
     return visit.did(f"{CASES}/{case.alert_instance_id}", "assigned", _undo(item, case.version))
 
 
@@ -346,19 +333,18 @@ async def wait(visit: Visit, db: Database) -> Response:
     return html.redirect(f"{CASES}/{case.alert_instance_id}?done={'waits' if waits else 'goes_on'}")
 
 
-@routes.post(f"{ONE}/call-back", scope="Alert Instance.Update", for_limited="part")
-async def call_back(visit: Visit) -> Response:
+@routes.post(f"{ONE}/call-back", scope="Alert Instance.Update", for_limited="part", again=(errors.Invalid,), at=ONE)
+async def call_back(visit: Visit, db: Database) -> Response:
     """Note when to call which number; without a time the call is done."""
     form, moment = visit.form, None
     if text := form.text("call_back_time"):
         try:
             moment = times.parse_date_time(text, zone=times.zone_of(visit.zone), now=visit.now).instant
         except times.InvalidDateTime as wrong:
-            return await _page(visit, refusal=errors.Invalid.at("/call_back_time", wrong.code, wrong.message))
+            raise errors.Invalid.at("/call_back_time", wrong.code, wrong.message) from None
     number = form.text("call_back_number")[:NUMBER_CHARACTERS_MAX] if moment else ""
     changes = {"call_back_time": moment, "call_back_number": number or None}
-    async with visit.write() as db:
-        case = await _update(visit, db, changes)
+    case = await _update(visit, db, changes)
     return html.redirect(f"{CASES}/{case.alert_instance_id}?done={'call_noted' if moment else 'called'}")
 
 
@@ -393,14 +379,12 @@ async def reply(visit: Visit) -> Response:
     return html.redirect(f"{CASES}/{message.alert_instance_id}?done={done}")
 
 
-@routes.post(f"{ONE}/comment", scope="Alert Instance.Update", for_limited="part")
-async def comment(visit: Visit) -> Response:
+@routes.post(f"{ONE}/comment", scope="Alert Instance.Update", for_limited="part", again=(errors.Invalid,), at=ONE)
+async def comment(visit: Visit, db: Database) -> Response:
     body = visit.form.text("body")
     if not 0 < len(body) <= BODY_CHARACTERS_MAX:
-        wrong = visit.words("Enter a comment of at most 5,000 characters.")
-        return await _page(visit, refusal=errors.Invalid.at("/body", "too_long", wrong))
-    async with visit.write() as db:
-        await _comment(visit, db, body)
+        raise errors.Invalid.at("/body", "too_long", visit.words("Enter a comment of at most 5,000 characters."))
+    await _comment(visit, db, body)
     return html.redirect(f"{CASES}/{visit.id('alert_instance_id')}?done=commented")
 
 
@@ -445,30 +429,24 @@ async def _item(visit: Visit, db: Database) -> WorkItem:
 
 
 @routes.get(ONE, scope="Alert Instance.Read", for_limited="part")
-async def _page(visit: Visit, *, refusal: errors.Refusal | None = None) -> Response:
+async def _page(visit: Visit, db: Database, *, refusal: errors.Refusal | None = None) -> Response:
     organization_id, case_id = visit.caller.organization_id, visit.id("alert_instance_id")
-    async with visit.read() as db:
-        item = await _item(visit, db)
-        history = await history_store.list_entries(
-            db, organization_id=organization_id, alert_instance_id=case_id, page=Page.first(ENTRIES, limit=ENTRIES_MAX)
-        )
-        statuses = await nouns.every(STATUS, db, **visit.caller.part)
-        assignees = await assignments.list_assignees(
-            db,
-            organization_id=organization_id,
-            application_id=item.application_id,
-            application_ids=(),
-            instance_id=item.instance_id or "",
-            page=Page.first(USERS, limit=USERS_MAX),
-        )
-        settings = await nouns.get(SETTINGS, db, caller=visit.caller, key=organization_id)
-        response = (
-            await answers_of(db, caller=visit.caller, instance_id=item.instance_id, words=visit.words)
-            if item.instance_id
-            else None
-        )
-        draft = await reply_draft(db, visit, item, texts=settings.saved_texts)
-        mailbox = await mailboxes.get(db, organization_id=organization_id)
+    item = await _item(visit, db)
+    history = await history_store.list_entries(
+        db, organization_id=organization_id, alert_instance_id=case_id, page=Page.first(ENTRIES, limit=ENTRIES_MAX)
+    )
+    statuses = await nouns.every(STATUS, db, **visit.caller.part)
+    assignees = await assignments.list_assignees(
+        db, organization_id=organization_id, application_id=item.application_id, instance_id=item.instance_id or ""
+    )
+    settings = await nouns.get(SETTINGS, db, caller=visit.caller, key=organization_id)
+    response = (
+        await answers_of(db, caller=visit.caller, instance_id=item.instance_id, words=visit.words)
+        if item.instance_id
+        else None
+    )
+    draft = await reply_draft(db, visit, item, texts=settings.saved_texts)
+    mailbox = await mailboxes.get(db, organization_id=organization_id)
     note_person(visit, item.responder_id)
     named = {each.status_id: title_of(visit.words, each.status_id, each.title) for each in statuses}
     timeline = Timeline(

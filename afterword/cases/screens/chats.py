@@ -10,7 +10,7 @@ from afterword.cases import chats
 from afterword.cases.chats import CHAT, KIND_NAMES, Chat
 from afterword.console.inputs import Options, document_of, filled, read_as
 from afterword.console.nouns import inputs_of, screens_of
-from afterword.console.screens import LANGUAGES, Visit
+from afterword.console.screens import LANGUAGES, Database, Visit
 from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.texts import Marked, own_name
 from afterword.kit.web import html
@@ -36,10 +36,9 @@ routes = screens_of(CHAT, without=("new",), options=_options)
 
 
 @routes.post(NEW, scope="Webhook.Create", proof=True, again=(errors.Invalid,))
-async def make_chat(visit: Visit) -> Response:
+async def make_chat(visit: Visit, db: Database) -> Response:
     request = read_as(structs.creation_of(CHAT), document_of(visit.form, INPUTS), visit)
-    async with visit.write() as db:
-        made = await nouns.create(CHAT, db, columns=request.named(), **visit.acting)
+    made = await nouns.create(CHAT, db, columns=request.named(), **visit.acting)
     return html.redirect(f"{CHATS}/{made.record.chat_id}?done=saved")
 
 

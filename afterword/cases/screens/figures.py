@@ -25,7 +25,7 @@ from afterword.kit.ui.text import distance_text, due_text, near_moment
 
 CASES: Final = "/console/cases"
 SEVERITIES: Final[Mapping[str, Marked]] = {
-    "low": "Low severity", "normal": "", "high": "High severity", "critical": "Critical",
+    "low": "Low severity", "normal": "Normal severity", "high": "High severity", "critical": "Critical",
 }  # fmt: skip
 
 
@@ -35,7 +35,7 @@ def row_of(visit: Visit, item: WorkItem) -> dict[str, Any]:
         "url": f"{CASES}/{item.alert_instance_id}",
         "item": item,
         "status": title_of(words, item.status_id, item.status_title),
-        "severity": words(SEVERITIES[item.severity]),
+        "severity": "" if item.severity == "normal" else words(SEVERITIES[item.severity]),
         "band_text": words(BANDS[item.band or ""]),
         "comment": excerpt(item.comment or "", ()) if visit.caller.reads_answers else (),
         "due": _due(visit, item) if item.resolved_time is None else "",
@@ -112,7 +112,9 @@ class Shown:
 
 @routes.get(FIGURES, scope="Alert Instance.Read")
 async def figures_page(visit: Visit, db: Database) -> Response:
-    words, days, group = visit.words, _days(visit), _group(visit)
+    words, text, name = visit.words, visit.query.get("days", ""), visit.query.get("by", "")
+    days = int(text) if text in map(str, DAYS) else DAYS[0]
+    group: Group = name if name in GROUPS else "week"
     found = await figures_of(visit, db, days=days, group=group)
     return visit.page(
         "case_figures.html",
@@ -237,20 +239,10 @@ def _title(visit: Visit, found: Figures, row: Row) -> str:
     if found.group_by in BUCKETS:
         return words.day(row.title)
     if found.group_by == "severity":
-        return words(SEVERITIES[row.title]) or words("Normal severity")
+        return words(SEVERITIES[row.title])
     if found.group_by == "status" and int(row.key or 0) in SYSTEM_TITLES:
         return words(SYSTEM_TITLES[int(row.key or 0)])
     return row.title
-
-
-def _days(visit: Visit) -> int:
-    text = visit.query.get("days", "")
-    return int(text) if text in map(str, DAYS) else DAYS[0]
-
-
-def _group(visit: Visit) -> Group:
-    name = visit.query.get("by", "")
-    return name if name in GROUPS else "week"
 
 
 def _time(visit: Visit, text: str) -> datetime | None:

@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import api as questionnaires_api, store as questionnaires_store
+from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.cases import notifications
 from afterword.cases.notice_texts import TITLES
 from afterword.cases.notifications import NOTIFICATION, Notification, Subscription, Watch
@@ -21,7 +21,7 @@ from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.texts import Marked, texts
 from afterword.kit.ui.lists import ROWS, Listing, page_links, page_of
-from afterword.kit.web import fields, html
+from afterword.kit.web import html
 from afterword.tenants.mails import SETTINGS, page_of_case
 from afterword.tenants.organizations.users import USERS, list_users
 from afterword.tenants.screens import members
@@ -57,11 +57,10 @@ async def list_notices(visit: Visit, db: Database) -> Response:
 
 
 @routes.post(f"{NOTICES}/read", scope="Notification.Update")
-async def mark_as_read(visit: Visit) -> Response:
-    async with visit.write() as db:
-        for notification_id in visit.form.all("id")[:ROWS]:
-            with suppress(errors.NotFound):  # pruned since the page was shown
-                await nouns.update(NOTIFICATION, db, key=notification_id, changes={"read": True}, **visit.acting)
+async def mark_as_read(visit: Visit, db: Database) -> Response:
+    for notification_id in visit.form.all("id")[:ROWS]:
+        with suppress(errors.NotFound):  # pruned since the page was shown
+            await nouns.update(NOTIFICATION, db, key=notification_id, changes={"read": True}, **visit.acting)
     return html.redirect(f"{NOTICES}?done=notices_read")
 
 
@@ -77,7 +76,6 @@ def _row(visit: Visit, one: Notification) -> dict[str, Any]:
 
 NOTIFICATIONS: Final = SETTINGS
 ALERTS: Final = structs.listing_of(ALERT)
-QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 LISTED_MAX: Final = 200  # things of a kind that can be ticked
 DIGESTS: Final[Mapping[str, Marked]] = {
     "none": "Immediately; events of the same minute share one e-mail",
@@ -140,7 +138,7 @@ def _document(visit: Visit, before: Subscription) -> dict[str, Any]:
     channels = {name: {"web": name in chosen.web, "email": name in chosen.email} for name in sorted(shown)}
     return {
         "types": {name: each for name, each in before.types.items() if name not in shown}
-        | {name: each for name, each in channels.items() if each != _default(name)},
+        | {name: each for name, each in channels.items() if each != asdict(notices.channels_of(name, {}))},
         "watches": [
             {"entity": entity, "entity_id": entity_id}
             for entity, _, entity_id in (text.partition("/") for text in chosen.watched)
@@ -177,11 +175,6 @@ def _types_of(visit: Visit) -> list[str]:
     ]
 
 
-def _default(name: str) -> dict[str, bool]:
-    channels = notices.channels_of(name, {})
-    return {"web": channels.web, "email": channels.email}
-
-
 @routes.get(NOTIFICATIONS, scope="Notification.Read")
 async def _page(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
     form, types = visit.form, _types_of(visit)
@@ -209,7 +202,7 @@ async def _things(visit: Visit, db: Database) -> dict[str, list[tuple[str, str]]
     part = visit.caller.part
     applications = await members.applications_of(visit, db)
     questionnaires = await questionnaires_store.list_questionnaires(
-        db, **part, page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX)
+        db, **part, page=Page.first(questionnaires_store.LISTING, limit=LISTED_MAX)
     )
     rules = await nouns.rows(ALERT, db, **part, page=Page.first(ALERTS, limit=LISTED_MAX))
     users = await list_users(

@@ -6,19 +6,16 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import api as questionnaires_api, store as questionnaires_store
+from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.cases.settings import SETTINGS, VARIABLES
 from afterword.console.inputs import KEPT, placed, read_as, same_version
 from afterword.console.screens import Database, Form, Screens, Visit
 from afterword.core.questionnaires import editing
-from afterword.core.wire.lists import Page
 from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.ui.text import WEEKDAYS
-from afterword.kit.web import fields, html
+from afterword.kit.web import html
 
 PATH: Final = "/console/settings/cases"
-QUESTIONNAIRES_MAX: Final = 200
-QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 
 routes = Screens()
 
@@ -49,9 +46,7 @@ def _document(form: Form) -> dict[str, Any]:
 @routes.get(PATH, scope="Alert.Update")
 async def _page(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
     settings = await nouns.get(SETTINGS, db, caller=visit.caller, key=visit.caller.organization_id)
-    questionnaires = await questionnaires_store.list_questionnaires(
-        db, **visit.caller.part, page=Page.first(QUESTIONNAIRES, limit=QUESTIONNAIRES_MAX)
-    )
+    questionnaires = await questionnaires_store.list_questionnaires(db, **visit.caller.part)
     form = visit.form
     typed = bool(form.values)
     texts = [(one["title"], one["body"]) for one in settings.saved_texts]

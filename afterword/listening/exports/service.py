@@ -34,7 +34,7 @@ from afterword.kit.db.leases import LeaseLost
 from afterword.kit.texts import SOURCE_LANGUAGE
 from afterword.listening.exports import store
 from afterword.listening.exports.formats import missing_extra, writer_of
-from afterword.listening.exports.store import VALUE_SCOPES, Export, Scanned
+from afterword.listening.exports.store import VALUE_SCOPES, Export, Piece, Scanned
 from afterword.listening.exports.writers import Writer
 from afterword.listening.responses import service as responses_service
 from afterword.listening.responses.service import Filter
@@ -45,6 +45,7 @@ LISTED_MAX: Final = 50_000  # responses in an export of a list
 QUESTIONNAIRES_MAX: Final = 50  # in one file: their columns stand side by side
 BATCH_ROWS: Final = 5_000  # a quarter of them after each attempt that led no further: less than a statement's time
 KEEP_DAYS: Final = 7
+KEEP: Final = timedelta(days=KEEP_DAYS)
 FORGET_DAYS: Final = 90
 COMPRESSION: Final = 1  # CSV shrinks to a sixth at the least effort
 FAILED: Final = "It could not be written. Ask for it again; if that fails too, ask for a shorter time."
@@ -57,15 +58,6 @@ class NotReady(errors.Conflict):
     """The file is not written yet, or never will be."""
 
     code_default = "not_ready"
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of the file: its size, its compressed bytes, and its count of rows."""
-
-    size: int
-    content: bytes
-    row_count: int
 
 
 @dataclass(slots=True)
@@ -192,22 +184,16 @@ async def download(db: Database, *, caller: Caller, export: Export, now: datetim
         now=now,
         thing_name=export.file_name,
     )
-    async with aclosing(read_file(db, export=export)) as pieces:
+    async with aclosing(store.list_pieces(db, export=export)) as pieces:
         async for content in pieces:
             yield content
-
-
-async def read_file(db: Database, *, export: Export) -> AsyncGenerator[bytes, None]:
-    async for piece in store.list_pieces(
-        db, organization_id=export.organization_id, export_id=export.export_id, count=export.pieces
-    ):
-        yield zlib.decompress(piece)
 
 
 async def delete(db: Database, *, export: Export, now: datetime) -> None:
     """Cancel what is waiting or being written; remove what has ended, with its file."""
     key = {"organization_id": export.organization_id, "export_id": export.export_id}
-    if await _end(db, export=export, owner=None, state="cancelled", now=now):
+    values = (now + KEEP, None, None)
+    if await store.EXPORTS.end(db, job=export, owner=None, state="cancelled", now=now, values=values):
         await store.delete_pieces(db, **key)
     else:
         await store.delete_export(db, **key)
@@ -281,7 +267,7 @@ async def _resume(db: Database, work: Work) -> bool:
     if not work.writer.is_resumable or export.scan_time is None or export.scan_id is None:
         return False
     digest, is_same = hashlib.sha256(), True
-    async for content in read_file(db, export=export):
+    async for content in store.list_pieces(db, export=export):
         is_same, head = is_same and content.startswith(head), b""
         digest.update(content)
     if not is_same:
@@ -340,9 +326,7 @@ async def keep(db: Database, *, work: Work, piece: Piece) -> None:
         export=work.export,
         owner=work.owner,
         number=number,
-        size=piece.size,
-        content=piece.content,
-        row_count=piece.row_count,
+        piece=piece,
         scanned=work.after if work.writer.is_resumable else None,
         progress=work.progress,
     )
@@ -351,23 +335,20 @@ async def keep(db: Database, *, work: Work, piece: Piece) -> None:
 
 
 async def finish(db: Database, *, work: Work, now: datetime) -> None:
-    export = work.export
-    ended = await _end(
-        db,
-        export=export,
-        owner=work.owner,
-        state="done",
-        now=now,
-        checksum=f"sha256:{work.digest.hexdigest()}",
-        file_name=f"responses-{now:%Y-%m-%d}-{export.export_id}.{export.format}",
-    )
+    export, checksum = work.export, f"sha256:{work.digest.hexdigest()}"
+    file_name = f"responses-{now:%Y-%m-%d}-{export.export_id}.{export.format}"
+    values = (now + KEEP, checksum, file_name)
+    ended = await store.EXPORTS.end(db, job=export, owner=work.owner, state="done", now=now, values=values)
     if ended:
         await _record(db, export=ended, now=now)
 
 
 async def fail(db: Database, *, export: Export, owner: UUID, error: str | None, now: datetime) -> None:
     """End it as failed, if it is still this worker's. No `error`: it was tried too often."""
-    ended = await _end(db, export=export, owner=owner, state="failed", now=now, error=error or FAILED)
+    values = (now + KEEP, None, None)
+    ended = await store.EXPORTS.end(
+        db, job=export, owner=owner, state="failed", now=now, error=error or FAILED, values=values
+    )
     if ended:
         await store.delete_pieces(db, organization_id=export.organization_id, export_id=export.export_id)
         await _record(db, export=ended, now=now)
@@ -375,23 +356,6 @@ async def fail(db: Database, *, export: Export, owner: UUID, error: str | None, 
 
 async def expire(db: Database, *, now: datetime, limit: int) -> int:
     return await store.update_to_expired(db, now=now, limit=limit)
-
-
-async def _end(
-    db: Database,
-    *,
-    export: Export,
-    owner: UUID | None,
-    state: str,
-    now: datetime,
-    error: str | None = None,
-    checksum: str | None = None,
-    file_name: str | None = None,
-) -> Export | None:
-    expires_time = now + timedelta(days=KEEP_DAYS)
-    return await store.EXPORTS.end(
-        db, job=export, owner=owner, state=state, now=now, error=error, values=(expires_time, checksum, file_name)
-    )
 
 
 async def _record(db: Database, *, export: Export, now: datetime) -> None:

@@ -1,5 +1,6 @@
 """SQL of exports: the jobs, the responses that they read, the pieces of their files."""
 
+import zlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -97,6 +98,15 @@ EXPORTS: Final = Leases(
 
 
 @dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of the file: its size, its compressed bytes, and its count of rows."""
+
+    size: int
+    content: bytes
+    row_count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Scanned:
     """Responses in the order of the export; `last` is the position of the scan."""
 
@@ -116,7 +126,7 @@ async def get_export(
 
     `only`: a caller with this limit sees those that were asked for under the same.
     """
-    return await db.records(_export).fetch_row(
+    return await db.records(Export).fetch_row(
         f"""select {_COLUMNS_E} from export e
            where e.organization_id = $1 and e.export_id = $2 and (cardinality($3::text[]) = 0 or not exists (
              select from questionnaire q where q.organization_id = e.organization_id
@@ -131,7 +141,7 @@ async def list_exports(
     db: Database, *, organization_id: str, questionnaire_id: str, test_only: bool, page: Page
 ) -> Rows[Export]:
     """A page of a questionnaire's exports; for test tokens only those of test responses."""
-    return await db.records(_export).fetch_list(
+    return await db.records(Export).fetch_list(
         f"""select {_COLUMNS} from export
            where organization_id = $1 and questionnaire_id = $2 and (test or not $3)""",
         organization_id,
@@ -144,7 +154,7 @@ async def list_exports(
 async def list_exports_of_lists(
     db: Database, *, organization_id: str, created_by: str, test_only: bool, only: Sequence[str] | None, page: Page
 ) -> Rows[Export]:
-    return await db.records(_export).fetch_list(
+    return await db.records(Export).fetch_list(
         f"""select {_COLUMNS} from export
            where organization_id = $1 and questionnaire_id is null and created_by = $2 and (test or not $3)
              and ($4::text[] is null or limited_to = $4)""",
@@ -156,7 +166,7 @@ async def list_exports_of_lists(
 async def insert_export(
     db: Database, *, organization_id: str, export_id: str, request: Mapping[str, Any], now: datetime, by: str
 ) -> Export:
-    return await db.records(_export).fetch_one(
+    return await db.records(Export).fetch_one(
         f"""insert into export (organization_id, export_id, {_REQUESTED}, created_time, created_by, selected_count)
            select $1, $2, {_REQUESTED}, $4, $5, cardinality(instance_ids)
            from jsonb_populate_record(null::export, $3::jsonb) returning {_COLUMNS}""",
@@ -260,13 +270,12 @@ async def list_selected(
 
 
 async def get_oldest_time(db: Database, *, organization_id: str, questionnaire_id: str) -> datetime | None:
-    time: datetime | None = await db.fetch_value(
+    return await db.fetch_value(
         """select created_time from questionnaire_instance where organization_id = $1 and questionnaire_id = $2
                order by created_time, instance_id desc limit 1""",
         organization_id,
         questionnaire_id,
     )
-    return time
 
 
 async def settle_piece(
@@ -275,9 +284,7 @@ async def settle_piece(
     export: Export,
     owner: UUID,
     number: int,
-    size: int,
-    content: bytes,
-    row_count: int,
+    piece: Piece,
     scanned: tuple[datetime, str] | None,
     progress: int,
 ) -> bool:  # any tenant: the export names its own
@@ -297,9 +304,9 @@ async def settle_piece(
         export.export_id,
         owner,
         number,
-        size,
-        content,
-        row_count,
+        piece.size,
+        piece.content,
+        piece.row_count,
         *(scanned or (None, None)),
         progress,
     )
@@ -338,22 +345,20 @@ async def update_to_expired(db: Database, *, now: datetime, limit: int) -> int: 
     )
 
 
-async def list_pieces(db: Database, *, organization_id: str, export_id: str, count: int) -> AsyncGenerator[bytes, None]:
-    """The pieces of the file in order, compressed, one in memory at a time; it ends early when they were removed."""
-    for number in range(count):
+async def list_pieces(  # any tenant: the export names its own
+    db: Database, *, export: Export
+) -> AsyncGenerator[bytes, None]:
+    """The pieces of the file in order, one in memory at a time; it ends early when they were removed."""
+    for number in range(export.pieces):
         content: bytes | None = await db.fetch_value(
             "select content from export_piece where organization_id = $1 and export_id = $2 and number = $3",
-            organization_id,
-            export_id,
+            export.organization_id,
+            export.export_id,
             number,
         )
         if content is None:
             return
-        yield content
-
-
-def _export(row: Row) -> Export:
-    return Export(**dict(row))
+        yield zlib.decompress(content)
 
 
 def _response(row: Row) -> Response:

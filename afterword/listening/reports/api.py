@@ -5,7 +5,6 @@ from typing import Any
 import msgspec
 
 from afterword import errors
-from afterword.core.figures.queries import ReportQuery
 from afterword.core.figures.templates import TEMPLATES
 from afterword.core.wire import times
 from afterword.kit.db import Database
@@ -19,9 +18,9 @@ from afterword.listening.reports.resources import (
     ResultRow,
     SelectionShown,
     TemplateQuery,
-    condition_of,
     document_of,
     figure_of,
+    query_of,
 )
 
 routes = Routes(tag="Reports", scope="Report")
@@ -56,7 +55,7 @@ async def run_report_template(call: Call[None], db: Database) -> Answer:
     template = errors.found(TEMPLATES.get(call.ids["template_id"]), "There is no such template.")
     query: TemplateQuery = call.query
     result = await results.run_template(
-        db, caller=call.caller, template=template, query=_query(query), given=query.named(), now=call.now
+        db, caller=call.caller, template=template, query=query_of(query), given=query.named(), now=call.now
     )
     return _answer(call, result, template_id=template.template_id, title=template.title)
 
@@ -83,21 +82,6 @@ async def run_custom_report(call: Call[None], db: Database) -> Answer:
 async def run_report(call: Call[ReportRun], db: Database) -> Answer:
     result = await results.run(db, caller=call.caller, spec=document_of(call.body.spec), now=call.now)
     return _answer(call, result, title="")
-
-
-def _query(query: TemplateQuery) -> ReportQuery:
-    return ReportQuery(
-        questionnaire_ids=tuple(dict.fromkeys(query.questionnaire_id)),
-        bucket=query.bucket,
-        filter=condition_of(query.filter),
-        from_time=query.from_time and query.from_time.instant,
-        to_time=query.to_time and query.to_time.instant,
-        calendar_period=query.calendar_period,
-        date_basis=query.date_basis,
-        time_zone=query.time_zone,
-        compare=query.compare,
-        level=query.level,
-    )
 
 
 def _answer(

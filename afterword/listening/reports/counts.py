@@ -241,28 +241,18 @@ _PAIRS: Final[LiteralString] = f"""with pair as not materialized (
     select question_id, part, null, null, count(distinct responder_id) from pair group by 1, 2"""
 
 
-@dataclass(frozen=True, slots=True)
-class Live:
-    """Counts of responses: `number` of them were found, and none was counted where they are as many as the limit.
-
-    `sizes`: the responses of each period, up to a limit of their own.
-    """
-
-    number: int
-    sizes: Sequence[int]
-    cells: list[Cell]
-
-
 async def _list_live(
     db: Database, asked: CountQuery, scope: Scope, *, once: bool, is_rest: bool, has_sizes: bool
-) -> Live:
+) -> tuple[Sequence[int], list[Cell]]:
     """Count the values that answers give, without provisional ones, or the stages of cases.
+
+    With the responses of each period, up to a limit of their own.
 
     With `once` the values are the parts of a question, and each person counts once a bucket and questionnaire.
     `is_rest`: most answers are kept already. Raises Invalid where the responses are too many.
     """
     if scope.instance_ids == []:
-        return Live(0, [0] * len(asked.parts), [])
+        return [0] * len(asked.parts), []
     most = (CASES_MAX if asked.is_of_cases else RESPONSES_MAX) * len(asked.parts)
     is_numeric = asked.types <= NUMERIC
     query: LiteralString = (
@@ -293,7 +283,7 @@ async def _list_live(
     if number > most:
         raise _too_many(most)
     _bounded(cells)
-    return Live(number, sizes, cells)
+    return sizes, cells
 
 
 async def _list_repeats(
@@ -373,8 +363,7 @@ async def _count_responses(db: Database, asked: CountQuery, scope: Scope) -> int
 
 async def _list_instance_ids(db: Database, asked: CountQuery, scope: Scope) -> list[str]:
     """The instances that a count would read, in no order."""
-    rows = await db.fetch(_INSTANCE_IDS, *_chosen(asked, scope)[:7], FILTERED_MAX + 1, asked.only)
-    return [row["instance_id"] for row in rows]
+    return await db.fetch_column(_INSTANCE_IDS, *_chosen(asked, scope)[:7], FILTERED_MAX + 1, asked.only)
 
 
 def _chosen(asked: CountQuery, scope: Scope) -> tuple[Any, ...]:
@@ -502,11 +491,11 @@ async def _count(
     scope = await scope_of(db, asked, asked.spans if kept is None else gaps.gaps_of(asked, kept))
     found = kept or DailyCounts()
     has_sizes = has_repeats and found.responses_min(asked) <= SAMPLED_MAX
-    live = await _list_live(db, asked, scope, once=once, is_rest=kept is not None, has_sizes=has_sizes)
+    sizes, cells = await _list_live(db, asked, scope, once=once, is_rest=kept is not None, has_sizes=has_sizes)
     people = [People() for _ in asked.parts]
     if has_repeats and scope.instance_ids != []:
-        people = await _people(db, asked, scope, _sampled(asked, scope, live.sizes))
-    return _by_part(asked, [*_bounded(found.cells), *live.cells], people)
+        people = await _people(db, asked, scope, _sampled(asked, scope, sizes))
+    return _by_part(asked, [*_bounded(found.cells), *cells], people)
 
 
 def _by_part(asked: CountQuery, cells: Sequence[Cell], people: Sequence[People]) -> list[tuple[list[Cell], People]]:

@@ -16,6 +16,7 @@ from afterword.kit.db.columns import columns_of, qualified
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import routes_of
 from afterword.kit.nouns.declaration import Change, Computed, Editable, Hidden, Noun, Record
+from afterword.kit.nouns.structs import changes_as
 from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
 from afterword.kit.web.operations import Call
@@ -37,7 +38,7 @@ class CustomReport(Record, kw_only=True):
     application_id: Annotated[fields.Id | None, Editable(once=True)] = None
     title: Annotated[fields.Text200, Editable()]
     description: Annotated[fields.Text2000 | None, Editable()] = None
-    spec: Annotated[dict[str, Any], Editable(shown=SpecShown, write=_document)]
+    spec: Annotated[dict[str, Any], Editable(wire=ReportSpec, shown=SpecShown, write=_document)]
     questionnaire_ids: Annotated[list[str], Hidden()]
     pinned: Annotated[fields.Computed[bool], Computed(sql="t.pinned_time is not null")]
     pinned_time: Annotated[datetime | None, Hidden()]
@@ -57,13 +58,11 @@ class CustomReportRequest(fields.Request):
     application_id: fields.Id | None = None
 
 
-class CustomReportUpdate(fields.Request):
-    """The members of a report that may change; the spec as a whole."""
-
-    title: fields.Text200 | UnsetType = UNSET
-    description: fields.Text2000 | UnsetType | None = UNSET
-    spec: ReportSpec | UnsetType = UNSET
-    pinned: bool | UnsetType = UNSET
+ABOUT_UPDATE: Final = "The members of a report that may change; the spec as a whole."
+PINNED: Final = {"pinned": (bool | UnsetType, UNSET)}
+CustomReportUpdate: Final = changes_as(
+    "CustomReportUpdate", CustomReport, base=fields.Request, about=ABOUT_UPDATE, more=PINNED
+)
 
 
 async def _check(change: Change[CustomReport]) -> None:
@@ -108,7 +107,7 @@ REPORT = Noun(
     path="/report/custom",
     scope="Report",
     about_create="A report to be saved.",
-    about_update="The members of a report that may change; the spec as a whole.",
+    about_update=ABOUT_UPDATE,
     summaries={
         "create": "Create a custom report",
         "get": "Get a custom report",
@@ -131,10 +130,7 @@ REPORT = Noun(
     show=_show,
 )
 routes = routes_of(REPORT)
-_BODIES: Final = {
-    "POST": CustomReportRequest,
-    "PATCH": CustomReportUpdate,
-}  # also pinned later, and the specs as structs
+_BODIES: Final = {"POST": CustomReportRequest, "PATCH": CustomReportUpdate}  # also pinned later
 routes.all = [replace(one, body=_BODIES.get(one.method)) for one in routes.all]
 
 

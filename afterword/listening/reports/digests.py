@@ -290,11 +290,10 @@ async def _reader(db: Database, digest: ReportDigest, organization: Organization
 
 
 async def _get_digest(db: Database, *, organization_id: str, digest_id: str) -> ReportDigest | None:
-    row = await db.fetch_row(
+    return await db.records(ReportDigest).fetch_row(
         f"select {_COLUMNS} from report_digest where organization_id = $1 and digest_id = $2",
         *(organization_id, digest_id),
     )
-    return None if row is None else ReportDigest(**row)
 
 
 async def _update_confirmed_time(db: Database, digest: ReportDigest, *, due_time: datetime, now: datetime) -> None:

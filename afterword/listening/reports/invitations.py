@@ -25,7 +25,7 @@ from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.reports import counts
 from afterword.listening.reports.counts import HAS_ANSWERED, IS_INVITED
-from afterword.listening.reports.resources import FILTER_CHARACTERS_MAX, condition_of
+from afterword.listening.reports.resources import FILTER_CHARACTERS_MAX, query_of
 
 COUNT_MAX: Final = 10_000  # beyond it a count says "at least"
 
@@ -234,13 +234,7 @@ async def list_report_invitations(call: Call[None], db: Database) -> Answer:
     found = await find(
         db,
         caller=call.caller,
-        query=ReportQuery(
-            questionnaire_ids=tuple(dict.fromkeys(query.questionnaire_id)),
-            filter=condition_of(query.filter),
-            from_time=query.from_time and query.from_time.instant,
-            to_time=query.to_time and query.to_time.instant,
-            date_basis=query.date_basis,
-        ),
+        query=query_of(query),
         chosen=Filter(
             stages=query.stage,
             channel_id=query.channel_id,

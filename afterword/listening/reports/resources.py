@@ -10,6 +10,7 @@ from afterword import errors
 from afterword.core.figures import shown
 from afterword.core.figures.cells import Basis
 from afterword.core.figures.periods import DAYS_MAX, Bucket, CalendarPeriod, Compare
+from afterword.core.figures.queries import ReportQuery
 from afterword.core.figures.reports import (
     GROUPS_MAX,
     METRICS_MAX,
@@ -267,6 +268,18 @@ def condition_of(text: str | None) -> object:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
         raise errors.Invalid.in_query("filter", "invalid_format", "A condition as JSON is expected.") from None
+
+
+def query_of(query: Any) -> ReportQuery:
+    """The members of a GET that say what is counted, and of when. Raises Invalid."""
+    given = {
+        **query.named(),
+        "questionnaire_ids": tuple(dict.fromkeys(query.questionnaire_id)),
+        "filter": condition_of(query.filter),
+        "from_time": query.from_time and query.from_time.instant,
+        "to_time": query.to_time and query.to_time.instant,
+    }
+    return msgspec.convert(given, ReportQuery)
 
 
 def document_of(spec: ReportSpec) -> dict[str, Any]:

@@ -49,12 +49,7 @@ _COLUMNS: Final[LiteralString] = """organization_id, instance_id, questionnaire_
   score_max, band, comment, words"""
 _CHANGED: Final = qualified(_COLUMNS, "response")
 _EXCLUDED: Final = qualified(_COLUMNS, "excluded")
-
-
-_GIVEN: Final[LiteralString] = """jsonb_to_recordset($1) as r (organization_id text, instance_id text,
-  questionnaire_id text, application_id text, version_id text, responder_id text, channel_id smallint, test boolean,
-  locale text, submitted_time timestamptz, external_reference text, score_question_id text, score_kind text,
-  score integer, score_max integer, band text, comment text, words text)"""
+_GIVEN: Final = qualified(_COLUMNS, "r")
 
 
 async def _list_sources(
@@ -87,10 +82,7 @@ async def _insert_responses(db: Database, *, rows: Sequence[Mapping[str, Any]]) 
     """Insert or change these rows; the number of those that were not so already."""
     return await db.execute(
         f"""insert into response ({_COLUMNS})
-            select r.organization_id, r.instance_id, r.questionnaire_id, r.application_id, r.version_id, r.responder_id,
-              r.channel_id, r.test, r.locale, r.submitted_time, r.external_reference, r.score_question_id,
-              r.score_kind, r.score, r.score_max, r.band, r.comment, r.words::tsvector
-            from {_GIVEN}
+            select {_GIVEN} from jsonb_populate_recordset(null::response, $1) r
             order by r.organization_id, r.instance_id
             on conflict (organization_id, instance_id) do update set ({_COLUMNS}) = row ({_EXCLUDED})
             where ({_CHANGED}) is distinct from ({_EXCLUDED})""",
@@ -101,27 +93,22 @@ async def _insert_responses(db: Database, *, rows: Sequence[Mapping[str, Any]]) 
 async def _list_wrong_keys(db: Database, *, rows: Sequence[Mapping[str, Any]]) -> list[Key]:  # any tenant: as above
     """Those of these rows that are missing, or stored otherwise."""
     return await db.fetch_tuples(
-        f"""select r.organization_id, r.instance_id from {_GIVEN}
+        f"""select r.organization_id, r.instance_id from jsonb_populate_recordset(null::response, $1) r
             left join response on response.organization_id = r.organization_id
               and response.instance_id = r.instance_id
-            where ({_CHANGED}) is distinct from (r.organization_id, r.instance_id, r.questionnaire_id,
-              r.application_id, r.version_id, r.responder_id, r.channel_id, r.test, r.locale, r.submitted_time,
-              r.external_reference, r.score_question_id, r.score_kind, r.score, r.score_max, r.band, r.comment,
-              r.words::tsvector)""",
+            where ({_CHANGED}) is distinct from ({_GIVEN})""",
         rows,
     )
 
 
-async def _list_settled_keys(  # any tenant: as above
-    db: Database, *, after: str, before: datetime, limit: int
-) -> list[Key]:
-    """Those of the next `limit` instances with a response that did not change since `before`."""
+async def _list_settled_keys(db: Database, *, after: str, before: datetime) -> list[Key]:  # any tenant: as above
+    """Those of the next SAMPLED_MAX instances with a response that did not change since `before`."""
     return await db.fetch_tuples(
         """select organization_id, instance_id from (
              select organization_id, instance_id, submitted_time, deleted_time, updated_time
              from questionnaire_instance where instance_id > $1 order by instance_id limit $3) i
            where submitted_time is not null and deleted_time is null and updated_time < $2""",
-        *(after, before, limit),
+        *(after, before, SAMPLED_MAX),
     )
 
 
@@ -243,7 +230,7 @@ async def compare(db: Database, *, now: datetime) -> Comparison:
     if not await _get_is_filled(db):
         return Comparison(is_filled=False, compared=0, wrong=())
     before = now - SETTLED_AFTER
-    parts = [await _list_settled_keys(db, after=after, before=before, limit=SAMPLED_MAX) for after in SAMPLED_AFTER]
+    parts = [await _list_settled_keys(db, after=after, before=before) for after in SAMPLED_AFTER]
     keys = sorted({key for part in parts for key in part})
     made = await _rows_of(db, await _list_sources(db, keys=keys)) if keys else []
     return Comparison(is_filled=True, compared=len(made), wrong=await _list_wrong_keys(db, rows=made))

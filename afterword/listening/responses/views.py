@@ -32,16 +32,12 @@ QueryShown = Annotated[str, Meta(description="Of the console's address.")]
 Shared = Annotated[bool, Meta(description="Whether all users of the organization see it.")]
 
 
-def _line(text: str) -> str:
-    return " ".join(text.split())
-
-
 class ResponseView(OwnRecord, kw_only=True):
     """A saved filter of the list of responses."""
 
     view_id: fields.Id
     user_id: fields.Id
-    title: Annotated[Title, Editable(write=_line, holds="account")]
+    title: Annotated[Title, Editable(write=lambda text: " ".join(text.split()), holds="account")]
     query: Annotated[Query, Editable(shown=QueryShown, holds="account")]
     shared: Annotated[Shared, Editable(shown=Shared)] = False
 
@@ -70,10 +66,6 @@ def may_remove(caller: Caller, user_id: str) -> bool:
     return user_id == caller.user_id or caller.role in {"owner", "admin"}
 
 
-def _fixed(caller: Caller, view: ResponseView) -> errors.Refusal | None:
-    return None if may_remove(caller, view.user_id) else errors.Forbidden("Somebody else made this view.")
-
-
 VIEW = Noun(
     record=ResponseView,
     table="response_view",
@@ -92,7 +84,9 @@ VIEW = Noun(
     is_personal=True,
     filled=("user_id",),
     check=_check,
-    fixed=_fixed,
+    fixed=lambda caller, view: (
+        None if may_remove(caller, view.user_id) else errors.Forbidden("Somebody else made this view.")
+    ),
 )
 routes = Routes(tag=VIEW.tag)
 

@@ -18,7 +18,6 @@ from afterword.core.figures import templates
 from afterword.core.figures.periods import Period
 from afterword.core.questionnaires.question_types import SCORES
 from afterword.core.wire.exports import guarded
-from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.ui.lists import address
@@ -32,7 +31,7 @@ from afterword.listening.responses.comments import METADATA, CommentWord, Counte
 from afterword.listening.responses.themes import THEME
 from afterword.listening.screens.exports import csv_of, note
 from afterword.listening.screens.forms import PERIODS, STORE, Field
-from afterword.listening.screens.reports import QUESTIONNAIRES, SAVED, TITLE_CHARACTERS_MAX, ends_of
+from afterword.listening.screens.reports import SAVED, TITLE_CHARACTERS_MAX, ends_of
 from afterword.listening.screens.views import count_sentence, words_view
 
 COMMENTS: Final = "/console/reports/comments"
@@ -41,7 +40,6 @@ THEMES: Final = "/console/settings/themes"
 SCOPE: Final = "Questionnaire Instance.Read"  # words of comments are parts of answers
 VALUES_SCOPE: Final = "Questionnaire Value.Read"
 DAYS_DEFAULT: Final = 90
-LISTED_MAX: Final = 200
 BYS: Final[Mapping[str, Marked]] = {"words": "The words of all", "groups": "The words of each group"}
 BANDS: Final[Mapping[str, Marked]] = {"": "Everybody", **BAND_CHIPS}
 GROUPS: Final[Mapping[str, Marked]] = {
@@ -175,9 +173,7 @@ async def comments_file(visit: Visit, db: Database) -> Response:
 
 async def _asked(visit: Visit, db: Database, query: Mapping[str, str]) -> _Asked:
     words = visit.words
-    listed = await questionnaires_store.list_questionnaires(
-        db, **visit.caller.part, page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX)
-    )
+    listed = await questionnaires_store.list_questionnaires(db, **visit.caller.part)
     names = {one.questionnaire_id: one.display_name for one in listed.items}
     band, period = query.get("band", ""), PeriodChoice.read(query, DAYS_DEFAULT, PERIODS)
     choice = ResponseFilter(

@@ -23,7 +23,7 @@ from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.texts import Marked, Texts, own_name, texts
 from afterword.kit.ui.charts import View
-from afterword.kit.ui.text import ShownFigure, change_word, figure_text
+from afterword.kit.ui.text import change_word, figure_text
 from afterword.kit.web import html
 from afterword.listening.reports import custom_reports, digests, overview as overviews, results
 from afterword.listening.reports.custom_reports import REPORT
@@ -216,17 +216,14 @@ async def _report(
     pipelines = await reports.pipelines_of(db, caller=caller, result=result)
     names = report_names(words, plan.context, questionnaires, pipelines=pipelines)
     values = reports.values_of(words, result, names, template_id=report.spec.get("template_id"))
-    sections = [_section(name, _sentences(figure)) for name, figure in values["totals"]]
+    sections = [
+        _section(name, [f"{figure.value} {figure.basis}".strip(), figure.change]) for name, figure in values["totals"]
+    ]
     for view in values["views"]:
         sections.append(_section(view.title if not sections else "", [view.finding], view))
     if values["hidden"]:
         sections.append(_section("", [values["hidden"]]))
     return report.title, values["months"], sections
-
-
-def _sentences(figure: ShownFigure) -> Sequence[str]:
-    value = f"{figure.value} {figure.basis}" if figure.value else figure.basis
-    return [value, figure.change]
 
 
 def _section(title: str, sentences: Sequence[str], view: View | None = None) -> Section:

@@ -7,10 +7,9 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.asking.questionnaires import store as questionnaires
-from afterword.asking.questionnaires.api import Questionnaire
 from afterword.console.inputs import Input, Options, document_of, form_page, read_as, same_version
 from afterword.console.nouns import inputs_of, screens_of
-from afterword.console.screens import Visit
+from afterword.console.screens import Database, Visit
 from afterword.core.wire.lists import Page
 from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.nouns.declaration import version_of
@@ -21,23 +20,12 @@ from afterword.kit.ui.text import NOTHING
 from afterword.kit.web import fields, html
 from afterword.listening.exports import schedules
 from afterword.listening.exports.formats import missing_extra
-from afterword.listening.exports.schedules import (
-    DESTINATIONS,
-    EVERY,
-    FORMATS,
-    OF_KIND,
-    SCHEDULE,
-    ExportCheck,
-    ExportRun,
-    ExportSchedule,
-    RunRecord,
-)
+from afterword.listening.exports.schedules import SCHEDULE, ExportCheck, ExportSchedule, RunRecord
 
 PATH: Final = "/console/settings/exports"
 ONE: Final = f"{PATH}/{{schedule_id}}"
 LISTED_MAX: Final = 500
-RUNS: Final = fields.listing_of(ExportRun)
-QUESTIONNAIRES: Final = fields.listing_of(Questionnaire)
+RUNS: Final = fields.listing_of(schedules.ExportRun)
 STATES: Final[Mapping[str, Marked]] = {
     "queued": "Waiting", "running": "Under way", "done": "Done", "failed": "Failed", "cancelled": "Cancelled",
 }  # fmt: skip
@@ -50,11 +38,10 @@ routes = screens_of(SCHEDULE, without=("new", "edit"))
 
 
 @routes.post(f"{PATH}/new", scope="Questionnaire Export.Create", proof=True, again=(errors.Invalid, errors.Forbidden))
-async def create(visit: Visit) -> Response:
+async def create(visit: Visit, db: Database) -> Response:
     document = document_of(visit.form, _inputs(visit.form.text("destination")))
     request = read_as(structs.creation_of(SCHEDULE), document, visit)
-    async with visit.write() as db:
-        made = await nouns.create(SCHEDULE, db, columns=request.named(), **visit.acting)
+    made = await nouns.create(SCHEDULE, db, columns=request.named(), **visit.acting)
     return html.redirect(f"{PATH}/{made.record.schedule_id}?done=saved")
 
 
@@ -77,7 +64,7 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
             ),
         )
     options: Options = {**await _options(visit), "destination": [(kind, kinds[kind])]}
-    blank: dict[str, Any] = dict.fromkeys((*HEAD, *OF_KIND[kind]), "")
+    blank: dict[str, Any] = dict.fromkeys((*HEAD, *schedules.OF_KIND[kind]), "")
     blank |= {"destination": kind, "format": options["format"][0][0]}
     return form_page(
         visit,
@@ -198,8 +185,8 @@ def _facts(visit: Visit, row: ExportSchedule, questionnaire: str) -> Sequence[tu
     found = [
         (words("Questionnaire"), questionnaire),
         (words("Destination"), schedules.address_of(row)),
-        (words("Format"), dict(FORMATS)[row.format]),
-        (words("How often"), words(dict(EVERY)[row.every])),
+        (words("Format"), dict(schedules.FORMATS)[row.format]),
+        (words("How often"), words(dict(schedules.EVERY)[row.every])),
         (words("Next run"), next_time),
         (words("Last good run"), last_time),
     ]
@@ -211,18 +198,18 @@ def _facts(visit: Visit, row: ExportSchedule, questionnaire: str) -> Sequence[tu
 def _kinds(visit: Visit) -> dict[str, str]:
     """The destinations that this installation has."""
     has = {"folder": bool(visit.site.export_folder), "s3": True, "sftp": stores.has_sftp()}
-    return {kind: visit.words(text) for kind, text in DESTINATIONS if has[kind]}
+    return {kind: visit.words(text) for kind, text in schedules.DESTINATIONS if has[kind]}
 
 
 def _inputs(kind: str, *, later: bool = False) -> tuple[Input, ...]:
-    names = (*HEAD, *OF_KIND.get(kind, ("path",)), *REST)
+    names = (*HEAD, *schedules.OF_KIND.get(kind, ("path",)), *REST)
     return inputs_of(SCHEDULE, later=later, names=names)
 
 
 async def _options(visit: Visit) -> Options:
-    page = Page.first(QUESTIONNAIRES, limit=LISTED_MAX)
+    page = Page.first(questionnaires.LISTING, limit=LISTED_MAX)
     found = await visit.load(questionnaires.list_questionnaires, **visit.caller.part, page=page)
     return {
         "questionnaire_id": [(one.questionnaire_id, one.display_name) for one in found.items],
-        "format": [(name, text) for name, text in FORMATS if not missing_extra(name)],
+        "format": [(name, text) for name, text in schedules.FORMATS if not missing_extra(name)],
     }

@@ -58,27 +58,15 @@ def csv_of(lines: Sequence[Sequence[object]], *, now: datetime) -> Response:
     return Response(
         text.getvalue().encode("utf-8-sig"),  # without the mark spreadsheets guess another encoding
         media_type="text/csv",
-        headers={
-            "Content-Disposition": f'attachment; filename="report-{now.date().isoformat()}.csv"',
-            "Cache-Control": "no-store",
-        },
+        headers=headers.saved_as(f"report-{now.date().isoformat()}.csv"),
     )
 
 
 def _cells(figure: Figure) -> list[object]:
     found = shown.document_of(figure)
-    interval, change = found["interval"], found["change"]
-    return [
-        found["metric"],
-        found["value"],
-        interval and interval["low"],
-        interval and interval["high"],
-        found["n"],
-        change and change["previous"],
-        change and change["difference"],
-        change and change["p"],
-        str(found["suppressed"]).lower(),
-    ]
+    cells = {**found, **(found["interval"] or {}), **(found["change"] or {})}
+    cells["suppressed"] = str(found["suppressed"]).lower()
+    return [cells.get(name) for name in HEAD]
 
 
 routes = Screens()

@@ -18,7 +18,7 @@ from afterword.core.figures.rows import Selection, buckets_of
 from afterword.core.questionnaires.question_types import SCORES
 from afterword.core.scheduling.statuses import PublicItem
 from afterword.kit.db import Database
-from afterword.kit.texts import Marked, Texts
+from afterword.kit.texts import Texts
 from afterword.kit.ui import charts
 from afterword.kit.ui.lists import address
 from afterword.kit.ui.text import shown_figure
@@ -27,6 +27,7 @@ from afterword.listening.reports import overview
 from afterword.listening.reports.overview import Overview, Score, Subjects
 from afterword.listening.screens import reports, welcome
 from afterword.listening.screens.questionnaire_results import results_url
+from afterword.listening.screens.views import METRICS
 from afterword.sending.queue import lists
 from afterword.sending.screens.invitations import link_of
 from afterword.sending.screens.pipelines import PIPELINES
@@ -189,39 +190,31 @@ def _sending(visit: Visit, found: Mapping[str, Any]) -> list[Sentence]:
 PERIODS: Final = (7, 30, 90)
 DAYS_DEFAULT: Final = 30
 COMMENTS: Final = 5
-STAGES: Final[Mapping[str, Marked]] = {
-    "sent": "Sent", "delivered": "Delivered", "viewed": "Opened", "started": "Answered", "completed": "Completed",
-}  # fmt: skip
 
 routes = Screens()
 
 
 @routes.get(HOME, for_limited="part")
-async def home(visit: Visit) -> Response:
+async def home(visit: Visit, db: Database) -> Response:
     """The overview, or the first section of a role that reads no reports: here everybody arrives who logs in."""
     if "Report.Read" not in visit.caller.scopes:
         return html.redirect(visit.sections[0]["url"])
-    return await _overview(visit)
-
-
-async def _overview(visit: Visit) -> Response:
     period = PeriodChoice.read(visit.query, DAYS_DEFAULT, PERIODS)
     chosen = visit.query.get("application", "")
-    async with visit.read() as db:
-        subjects = await overview.get_subjects(db, caller=visit.caller, application_id=chosen)
-        application_id = subjects.application_id
-        found = await overview.overview_of(
-            db, caller=visit.caller, subjects=subjects, period=period.spec(visit), now=visit.now
-        )
-        attention = await attention_of(visit, db, application_id=application_id)
-        waits = await waits_of(visit, db, application_id=application_id, period=period)
-        comments: list[dict[str, Any]] = []
-        choice = responses.ResponseFilter.read({"application": application_id or "", **period.query})
-        if found and visit.caller.reads_answers:
-            comments = await responses.newest(visit, db, replace(choice, tab="comment"), limit=COMMENTS)
-        pinned = await reports.pinned(visit, db) if found and subjects.has_pinned else []
-        has_answers = found is not None and any(one.figure.measure.n for one in found.scores)
-        steps = await welcome.first_steps(visit, db) if found and not has_answers else []
+    subjects = await overview.get_subjects(db, caller=visit.caller, application_id=chosen)
+    application_id = subjects.application_id
+    found = await overview.overview_of(
+        db, caller=visit.caller, subjects=subjects, period=period.spec(visit), now=visit.now
+    )
+    attention = await attention_of(visit, db, application_id=application_id)
+    waits = await waits_of(visit, db, application_id=application_id, period=period)
+    comments: list[dict[str, Any]] = []
+    choice = responses.ResponseFilter.read({"application": application_id or "", **period.query})
+    if found and visit.caller.reads_answers:
+        comments = await responses.newest(visit, db, replace(choice, tab="comment"), limit=COMMENTS)
+    pinned = await reports.pinned(visit, db) if found and subjects.has_pinned else []
+    has_answers = found is not None and any(one.figure.measure.n for one in found.scores)
+    steps = await welcome.first_steps(visit, db) if found and not has_answers else []
     return visit.page(
         "overview.html",
         title=visit.words("Overview"),
@@ -309,7 +302,7 @@ def _stage_urls(visit: Visit, found: Overview, subjects: Subjects) -> Sequence[s
 
 
 def funnel(words: Texts, found: Overview, urls: Sequence[str] | None = None) -> charts.View:
-    figures = [(words(STAGES[stage]), figure) for stage, figure in found.funnel]
+    figures = [(words(METRICS[stage]), figure) for stage, figure in found.funnel]
     return charts.funnel_view(
         words,
         figures,

@@ -1,6 +1,6 @@
 """Reports: the ready and the saved ones, each as charts with its tables; the address holds the whole question."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
@@ -10,8 +10,7 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.asking.instances.rendering import logo_url
-from afterword.asking.questionnaires import api as questionnaires_api, contexts, store as questionnaires_store, visuals
-from afterword.asking.questionnaires.store import Questionnaire
+from afterword.asking.questionnaires import contexts, store as questionnaires_store, visuals
 from afterword.cases.screens.figures import FIGURES
 from afterword.console.removals import removal
 from afterword.console.screens import Guest, Marked, Screens, Visit
@@ -81,7 +80,7 @@ async def _shared(guest: Guest, db: Database, report: CustomReport, plan: plans.
     """The values of the page that a link opens, but for the name of the organization."""
     key = {"organization_id": report.organization_id}
     result = await results.run_plan(db, plan)
-    found = await questionnaires_store.list_questionnaires(db, **key, page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX))
+    found = await questionnaires_store.list_questionnaires(db, **key)
     questionnaire_id = plan.query.questionnaire_ids[0]
     layers = await visuals.get_layers(db, **key, questionnaire_id=questionnaire_id)
     theme = inherited(layers.organization, layers.application, layers.visual) if layers else DEFAULT
@@ -100,7 +99,6 @@ LISTED_MAX: Final = 200
 TITLE_CHARACTERS_MAX: Final = 200
 PINNED_BARS: Final = 10  # of words: more would push away what stands below on the overview
 PINNED_ROWS: Final = 30
-QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 PIPELINES: Final = fields.listing_of(pipelines_resources.Pipeline)
 SAVED_LISTING: Final = structs.listing_of(REPORT)
 
@@ -137,23 +135,21 @@ async def list_reports(visit: Visit, db: Database) -> Response:
 
 
 @routes.get(READY, scope="Report.Read", for_limited="part")
-async def ready_report(visit: Visit) -> Response:
-    return await _page(visit, _ready(visit))
-
-
 @routes.get(SAVED, scope="Report.Read", for_limited="part")
-async def saved_report(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    return await _page(visit, await _saved(visit), refusal=refusal)
+async def show_report(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    return await _page(visit, await _wanted(visit), refusal=refusal)
 
 
 @routes.get(f"{READY}/csv", scope="Report.Read", for_limited="part")
-async def ready_file(visit: Visit) -> Response:
-    return await _file(visit, _ready(visit))
-
-
 @routes.get(f"{SAVED}/csv", scope="Report.Read", for_limited="part")
-async def saved_file(visit: Visit) -> Response:
-    return await _file(visit, await _saved(visit))
+async def report_file(visit: Visit) -> Response:
+    wanted = await _wanted(visit)
+    saved = wanted.saved
+    report_id, name = (saved.report_id, saved.title) if saved else (None, wanted.template_id)
+    async with visit.read() as db:
+        result, *_ = await _run(visit, db, wanted)
+        await note(visit, db, report_id=report_id, name=name)
+    return file_of(result, now=visit.now)
 
 
 @routes.post(READY, scope="Report.Create")
@@ -244,6 +240,10 @@ async def pinned(visit: Visit, db: Database) -> list[dict[str, Any]]:
     return shown
 
 
+async def _wanted(visit: Visit) -> AskedReport:
+    return await _saved(visit) if "report_id" in visit.ids else _ready(visit)
+
+
 def _ready(visit: Visit) -> AskedReport:
     template_id = visit.id("template_id")
     if template_id not in READY_TEXTS:
@@ -262,8 +262,8 @@ async def _asked(
     visit: Visit, db: Database, wanted: AskedReport
 ) -> tuple[dict[str, Any], ReportContext, Mapping[str, str]]:
     """The spec, the questions of its questionnaires, and the names of all questionnaires. Raises Invalid."""
-    reached = await _questionnaires(db, caller=visit.caller)
-    names = {one.questionnaire_id: one.display_name for one in reached}
+    reached = await questionnaires_store.list_questionnaires(db, **visit.caller.part)
+    names = {one.questionnaire_id: one.display_name for one in reached.items}
     if not names:
         raise errors.NotFound("There is no questionnaire yet.")
     chosen = wanted.given.get("questionnaire", "")
@@ -272,7 +272,7 @@ async def _asked(
         questionnaire_ids = list(wanted.saved.questionnaire_ids)
     query = queries.ReportQuery(questionnaire_ids=tuple(questionnaire_ids))
     findings = Findings(place=plans.in_spec)
-    owners = {one.questionnaire_id: one.owner_application_id for one in reached}
+    owners = {one.questionnaire_id: one.owner_application_id for one in reached.items}
     context = await contexts.load_context(db, caller=visit.caller, query=query, findings=findings, known=owners)
     return wanted.spec(questionnaire_ids, context), context, names
 
@@ -284,16 +284,6 @@ async def _run(visit: Visit, db: Database, wanted: AskedReport) -> tuple[Result,
     url = links(questionnaires) if visit.caller.reads_answers else None
     names = report_names(visit.words, context, questionnaires, url=url, pipelines=pipelines)
     return result, names, spec, context
-
-
-async def _file(visit: Visit, wanted: AskedReport) -> Response:
-    saved = wanted.saved
-    async with visit.read() as db:
-        result, *_ = await _run(visit, db, wanted)
-        await note(
-            visit, db, report_id=saved.report_id if saved else None, name=saved.title if saved else wanted.template_id
-        )
-    return file_of(result, now=visit.now)
 
 
 async def _page(
@@ -310,17 +300,8 @@ async def _page(
             values = values_of(words, result, names, template_id=wanted.template_id)
             values["csv_url"] = wanted.url("/csv")
             values["form"] = form_of(visit, wanted, spec, names, groups_of(words, context))
-        listed = (
-            await shares.list_shares(
-                db,
-                organization_id=visit.caller.organization_id,
-                report_id=wanted.saved.report_id,
-                only=visit.caller.only,
-                limit=shares.SHARES_MAX,
-            )
-            if wanted.saved is not None
-            else []
-        )
+        saved = wanted.saved
+        listed = await shares.list_of(db, caller=visit.caller, report_id=saved.report_id) if saved else []
     is_whole = visit.caller.limit is None  # saved reports are of the whole organization
     title = wanted.saved.title if wanted.saved else words(READY_TEXTS[wanted.template_id or ""][0])
     return visit.page(
@@ -398,14 +379,8 @@ def ends_of(words: Texts, period: Period) -> tuple[str, str]:
 
 
 async def names_of(db: Database, *, caller: Caller) -> Mapping[str, str]:
-    return {one.questionnaire_id: one.display_name for one in await _questionnaires(db, caller=caller)}
-
-
-async def _questionnaires(db: Database, *, caller: Caller) -> Sequence[Questionnaire]:
-    found = await questionnaires_store.list_questionnaires(
-        db, **caller.part, page=Page.first(QUESTIONNAIRES, limit=LISTED_MAX)
-    )
-    return found.items
+    found = await questionnaires_store.list_questionnaires(db, **caller.part)
+    return {one.questionnaire_id: one.display_name for one in found.items}
 
 
 async def pipelines_of(db: Database, *, caller: Caller, result: Result) -> Mapping[str, str]:

@@ -11,7 +11,7 @@ from afterword.console.response_list import RESPONSES, ResponseFilter
 from afterword.console.screens import Database, Screens, Undo, Visit
 from afterword.kit.nouns import service as nouns
 from afterword.listening.responses.service import SavedView
-from afterword.listening.responses.views import VIEW, ResponseView, in_order, may_remove
+from afterword.listening.responses.views import VIEW, in_order, may_remove
 
 routes = Screens()
 VIEWS: Final = f"{RESPONSES}/views"
@@ -45,7 +45,8 @@ def shown(visit: Visit, views: Sequence[SavedView], choice: ResponseFilter) -> l
     here = choice.url()
     found: list[dict[str, Any]] = []
     for view in in_order(views, caller=visit.caller):
-        url = _choice(view).url()
+        # A query that no longer reads as it was saved is the filter of those parts that do.
+        url = ResponseFilter.read(dict(parse_qsl(view.query))).url()
         found.append(
             {
                 "title": view.title,
@@ -55,8 +56,3 @@ def shown(visit: Visit, views: Sequence[SavedView], choice: ResponseFilter) -> l
             }
         )
     return found
-
-
-def _choice(view: ResponseView | SavedView) -> ResponseFilter:
-    """A query that no longer reads as it was saved is the filter of those parts that do."""
-    return ResponseFilter.read(dict(parse_qsl(view.query)))

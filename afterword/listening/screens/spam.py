@@ -8,7 +8,7 @@ from starlette.responses import Response
 from afterword.asking.instances import service as instances, spam
 from afterword.asking.instances.spam import LISTING, STATES, Decision, State
 from afterword.console.response_list import RESPONSES, done
-from afterword.console.screens import Screens, Visit
+from afterword.console.screens import Database, Screens, Visit
 from afterword.core.answers.suspicion import FLAGS, Judgement
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.lists import Column, Listing, Tab, address, page_links, page_of
@@ -41,13 +41,12 @@ NOTES: Final[Mapping[State, Marked]] = {
 
 
 @routes.get(DOUBTFUL, scope="Questionnaire Instance.Read")
-async def list_doubtful(visit: Visit) -> Response:
+async def list_doubtful(visit: Visit, db: Database) -> Response:
     words, query = visit.words, visit.query
     state: State = next((one for one in STATES if one == query.get("state")), "held")
     flag = next((one for one in FLAGS if one == query.get("flag")), None)
-    async with visit.read() as db:
-        found = await spam.list_doubtful(db, **visit.caller.reach, state=state, flag=flag, page=page_of(LISTING, query))
-        counts = await spam.count_doubtful(db, **visit.caller.reach, states=STATES, limit=COUNTED_MAX)
+    found = await spam.list_doubtful(db, **visit.caller.reach, state=state, flag=flag, page=page_of(LISTING, query))
+    counts = await spam.count_doubtful(db, **visit.caller.reach, states=STATES, limit=COUNTED_MAX)
     return visit.page(
         "doubtful.html",
         title=words("Suspicious responses"),
@@ -86,24 +85,23 @@ async def list_doubtful(visit: Visit) -> Response:
 
 
 @routes.post(DOUBTFUL, scope="Questionnaire Instance.Update")
-async def judge_many(visit: Visit) -> Response:
+async def judge_many(visit: Visit, db: Database) -> Response:
     """Those that were ticked, or all that the page showed."""
     ids = visit.form.all("shown" if visit.form.text("among") else "id")
     here = address(DOUBTFUL, state=visit.query.get("state"), flag=visit.query.get("flag"))
-    return await _judge(visit, ids[: spam.JUDGED_MAX], back=here)
+    return await _judge(visit, db, ids[: spam.JUDGED_MAX], back=here)
 
 
 @routes.post(f"{RESPONSES}/{{instance_id}}/judgement", scope="Questionnaire Instance.Update")
-async def judge_one(visit: Visit) -> Response:
+async def judge_one(visit: Visit, db: Database) -> Response:
     instance_id = visit.id("instance_id")
-    await visit.load(instances.get, caller=visit.caller, instance_id=instance_id)
-    return await _judge(visit, [instance_id], back=f"{RESPONSES}/{instance_id}")
+    await instances.get(db, caller=visit.caller, instance_id=instance_id)
+    return await _judge(visit, db, [instance_id], back=f"{RESPONSES}/{instance_id}")
 
 
-async def _judge(visit: Visit, instance_ids: Sequence[str], *, back: str) -> Response:
+async def _judge(visit: Visit, db: Database, instance_ids: Sequence[str], *, back: str) -> Response:
     decision: Decision = "accepted" if visit.form.text("judgement") == "accepted" else "rejected"
-    async with visit.write() as db:
-        count = await spam.judge(db, caller=visit.caller, instance_ids=instance_ids, decision=decision, now=visit.now)
+    count = await spam.judge(db, caller=visit.caller, instance_ids=instance_ids, decision=decision, now=visit.now)
     return html.redirect(done(back, "judged") if count else back)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from afterword.core import charts as core_charts
 from afterword.core.figures import templates
 from afterword.core.figures.metrics import PAIRS_MIN
-from afterword.core.figures.reports import MEANS, RATES, STAGES, Figure
+from afterword.core.figures.reports import MEANS, RATES, Figure
 from afterword.core.figures.rows import RowKey, Selection, stages_of
 from afterword.core.questionnaires.question_types import SCORES, TYPES, Question
 from afterword.kit.texts import Marked, Texts
@@ -330,7 +330,8 @@ def _distribution(title: str, rows: Sequence[Row], question: Question | None, na
             Entry(name=name, text=f"{name}: {text}", url=url, band=band, short=value_text(words, figure, unit=" %"))
         )
         share, interval, _, change = figure_cells(words, figure)
-        cells.append([Text(name, url), share, interval, Text(_count_text(words, figure)), change])
+        hits = "" if figure.suppressed or figure.measure.hits is None else words.count(figure.measure.hits)
+        cells.append([Text(name, url), share, interval, Text(hits), change])
     shares = list(map(_share, rows))
     most = max(range(len(rows)), key=lambda index: shares[index])
     finding = words(
@@ -352,25 +353,22 @@ def _distribution(title: str, rows: Sequence[Row], question: Question | None, na
     return View(kind="rows", finding=finding, points=marked, **table)
 
 
-def _count_text(words: Texts, figure: Figure) -> str:
-    return "" if figure.suppressed or figure.measure.hits is None else words.count(figure.measure.hits)
-
-
 def _funnel(result: Result, names: Names) -> View:
     """The stages of all together; the table has the rates too, and each questionnaire."""
+    head = [names.words("Questionnaire"), *(metric_name(names.words, one) for one in result.total)]
+    return replace(_stages(result, names), head=head, rows=_number_rows(result, names))
+
+
+def _stages(result: Result, names: Names) -> View:
     words = names.words
-    shown = [one for one in result.total if one.measure.metric in STAGES]
-    stages = [(metric_name(words, one), one) for one in shown]
-    rates = [one for one in result.total if one.measure.metric in RATES]
-    response = next(one for one in rates if one.measure.metric == "response")
-    view = charts.funnel_view(
+    shown = [one for one in result.total if one.measure.metric not in RATES]
+    response = next(one for one in result.total if one.measure.metric == "response")
+    return charts.funnel_view(
         words,
-        stages,
+        [(metric_name(words, one), one) for one in shown],
         finding=words("Answered, of sent: {text}.", text=figure_text(words, response, unit=" %")),
         urls=[names.url_of(result.selection, one) for one in shown],
     )
-    head = [words("Questionnaire"), *(metric_name(words, one) for one in result.total)]
-    return replace(view, head=head, rows=_number_rows(result, names))
 
 
 def _number_rows(result: Result, names: Names) -> list[list[Text]]:
@@ -390,15 +388,7 @@ def _number(names: Names, figure: Figure, selection: Selection) -> Text:
 
 def _sending(result: Result, names: Names) -> Sequence[View]:
     """The messages of all together by stage, and those of each row; the table has the rates too."""
-    words = names.words
-    response = next(one for one in result.total if one.measure.metric == "response")
-    counts = [one for one in result.total if one.measure.metric not in RATES]
-    stages = charts.funnel_view(
-        words,
-        [(metric_name(words, one), one) for one in counts],
-        finding=words("Answered, of sent: {text}.", text=figure_text(words, response, unit=" %")),
-        urls=[names.url_of(result.selection, one) for one in counts],
-    )
+    words, stages = names.words, _stages(result, names)
     [group] = result.rows[0].key if result.rows else ["bucket"]
     figures = [row.figures[0] for row in result.rows]
     labels = [names.of(row.key) for row in result.rows]

@@ -218,14 +218,12 @@ async def send_message(visit: Visit) -> Response:
         test, result = await test_messages.send(
             visit.pool,
             test_messages.ask,
-            caller=visit.caller,
+            **visit.acting,
             **visit.ids,
             pipeline_id=pipeline_id,
             request=QueueItemRequest(
                 responder_channel_identifier=visit.form.text("email"), locale=visit.form.text("locale") or None
             ),
-            site=visit.site,
-            now=visit.now,
             draw=random.random,
         )
     except (errors.Invalid, errors.Conflict, errors.TooMany, errors.Unavailable) as refusal:

@@ -1,9 +1,8 @@
 """Finds the uses of a question: in its questionnaire, in alerts, in sequences and in saved reports."""
 
 from collections.abc import Sequence
-from typing import Annotated, Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal
 
-import msgspec
 from msgspec import Meta
 
 from afterword import errors
@@ -17,19 +16,25 @@ from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 
 
-class Use(NamedTuple):
-    """`kind`: the resource."""
+class QuestionUse(fields.Answer, kw_only=False):
+    """A place where a question is used."""
 
-    kind: str
-    id: str
-    title: str
+    kind: Annotated[
+        Literal["key_question", "show_if", "jump", "ending", "alert", "sequence", "report"],
+        Meta(
+            description="Where: `jump` is another question, or the same, whose jumps lead to it or ask for it; "
+            "`show_if` one that is shown by its answer, `ending` an ending that asks for it."
+        ),
+    ]
+    id: Annotated[str, Meta(description="The id of the questionnaire, question, ending, alert, sequence or report.")]
+    title: Annotated[str, Meta(description="Its title.")]
 
 
 async def _list_question_uses(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], question_ids: Sequence[str], limit: int
-) -> list[Use]:
+    db: Database, *, organization_id: str, application_ids: Sequence[str], question_ids: Sequence[str]
+) -> list[QuestionUse]:
     """The alerts, sequences and saved reports that name any of the questions, of these applications (none: all)."""
-    rows = await db.fetch(
+    return await db.records(QuestionUse).fetch(
         """select kind, id, title from (
              select 'alert' as kind, alert_id as id, title, created_time from alert
              where organization_id = $1 and deleted_time is null and conditions::text like any($3)
@@ -46,16 +51,15 @@ async def _list_question_uses(
                  select from questionnaire q where q.organization_id = $1
                    and q.questionnaire_id = any(r.questionnaire_ids) and q.owner_application_id <> all($2)))) found
            order by kind, created_time desc, id limit $4""",
-        *(organization_id, list(application_ids), [f"%{each}%" for each in question_ids], limit),
+        *(organization_id, list(application_ids), [f"%{each}%" for each in question_ids], USES_MAX),
     )
-    return [Use(*row) for row in rows]
 
 
 SCOPES: Final = {"alert": "Alert.Read", "sequence": "Sequence.Read", "report": "Report.Read"}
 USES_MAX: Final = 200
 
 
-async def find(db: Database, *, caller: Caller, questionnaire_id: str, question_id: str) -> list[Use]:
+async def find(db: Database, *, caller: Caller, questionnaire_id: str, question_id: str) -> list[QuestionUse]:
     """Alerts, sequences and reports where the caller may read them. Raises NotFound for a question of no edition."""
     questionnaire = await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
     draft = await drafts.get_draft_record(db, **questionnaire.key)
@@ -66,37 +70,24 @@ async def find(db: Database, *, caller: Caller, questionnaire_id: str, question_
     if not found:
         raise errors.NotFound("There is no such question.")
     definition = found[0]
-    uses: list[Use] = []
+    uses: list[QuestionUse] = []
     if questionnaire.key_question_id == question_id:
-        uses.append(Use("key_question", questionnaire_id, questionnaire.display_name))
+        uses.append(QuestionUse("key_question", questionnaire_id, questionnaire.display_name))
     for kind, using in (("show_if", used_to_show), ("jump", used_by_jumps)):
         asking = map(definition.question, using(definition, question_id))
-        uses += [Use(kind, question.question_id, question.plain_title) for question in asking if question]
-    uses += [Use("ending", one.ending_id, endings.name_of(one)) for one in used_by_endings(definition, question_id)]
+        uses += [QuestionUse(kind, question.question_id, question.plain_title) for question in asking if question]
+    used = used_by_endings(definition, question_id)
+    uses += [QuestionUse("ending", one.ending_id, endings.name_of(one)) for one in used]
     return uses + await elsewhere(db, caller=caller, question_ids=[question_id])
 
 
-async def elsewhere(db: Database, *, caller: Caller, question_ids: Sequence[str]) -> list[Use]:
+async def elsewhere(db: Database, *, caller: Caller, question_ids: Sequence[str]) -> list[QuestionUse]:
     """The alerts, sequences and saved reports that name any of the questions, where the caller may read them."""
-    found = await _list_question_uses(db, **caller.part, question_ids=question_ids, limit=USES_MAX)
+    found = await _list_question_uses(db, **caller.part, question_ids=question_ids)
     return [use for use in found if SCOPES[use.kind] in caller.scopes]
 
 
 routes = Routes(tag="Questions")
-
-
-class QuestionUse(fields.Answer):
-    """A place where a question is used."""
-
-    kind: Annotated[
-        Literal["key_question", "show_if", "jump", "ending", "alert", "sequence", "report"],
-        Meta(
-            description="Where: `jump` is another question, or the same, whose jumps lead to it or ask for it; "
-            "`show_if` one that is shown by its answer, `ending` an ending that asks for it."
-        ),
-    ]
-    id: Annotated[str, Meta(description="The id of the questionnaire, question, ending, alert, sequence or report.")]
-    title: Annotated[str, Meta(description="Its title.")]
 
 
 @routes.get(
@@ -111,5 +102,4 @@ class QuestionUse(fields.Answer):
     ),
 )
 async def list_uses(call: Call[None], db: Database) -> Answer:
-    found = await find(db, caller=call.caller, **call.ids)
-    return Answer([msgspec.convert({"kind": use.kind, "id": use.id, "title": use.title}, QuestionUse) for use in found])
+    return Answer(await find(db, caller=call.caller, **call.ids))

@@ -63,13 +63,8 @@ async def list_values(db: Database, *, caller: Caller, kind: Kind) -> list[SeenM
            order by name, count desc, value limit $5""",
         *(caller.organization_id, list(caller.application_ids), NEWEST, VALUES_MAX, ROWS_MAX, caller.test),
     )
-    definitions = await metadata.list_definitions(
-        db,
-        organization_id=caller.organization_id,
-        kind=kind,
-        application_ids=caller.application_ids,
-        page=Page.first(metadata.LISTING, limit=DECLARED_MAX),
-    )
+    page = Page.first(metadata.LISTING, limit=DECLARED_MAX)
+    definitions = await metadata.list_definitions(db, **caller.part, kind=kind, page=page)
     declared = {one.name for one in definitions.items}
     return [
         SeenMetadata(
@@ -84,31 +79,22 @@ async def list_values(db: Database, *, caller: Caller, kind: Kind) -> list[SeenM
 
 
 routes = Routes(tag="Metadata", scope="Metadata")
-DESCRIPTION: Final = (
-    f"The names that the newest {NEWEST:,} {{of}} have, by name, with the {VALUES_MAX} most frequent "
-    "values of each: to see what a system sends, and which names nobody declared."
-)
 
 
-@routes.get(
-    "/q/metadata/seen/questionnaire",
-    more_scopes=("Questionnaire Value.Read",),
-    answer=SeenMetadata,
-    shape="array",
-    summary="Get questionnaire metadata seen lately",
-    description=DESCRIPTION.format(of="instances"),
-)
-async def list_seen_of_questionnaires(call: Call[None], db: Database) -> Answer:
-    return Answer(await list_values(db, caller=call.caller, kind="questionnaire"))
+def _serve(kind: Kind, *, of: str) -> None:
+    @routes.get(
+        f"/q/metadata/seen/{kind}",
+        name=f"list_seen_of_{kind}s",
+        more_scopes=(f"{kind.capitalize()} Value.Read",),
+        answer=SeenMetadata,
+        shape="array",
+        summary=f"Get {kind} metadata seen lately",
+        description=f"The names that the newest {NEWEST:,} {of} have, by name, with the {VALUES_MAX} most frequent "
+        "values of each: to see what a system sends, and which names nobody declared.",
+    )
+    async def list_seen(call: Call[None], db: Database) -> Answer:
+        return Answer(await list_values(db, caller=call.caller, kind=kind))
 
 
-@routes.get(
-    "/q/metadata/seen/responder",
-    more_scopes=("Responder Value.Read",),
-    answer=SeenMetadata,
-    shape="array",
-    summary="Get responder metadata seen lately",
-    description=DESCRIPTION.format(of="responders"),
-)
-async def list_seen_of_responders(call: Call[None], db: Database) -> Answer:
-    return Answer(await list_values(db, caller=call.caller, kind="responder"))
+_serve("questionnaire", of="instances")
+_serve("responder", of="responders")

@@ -1,7 +1,6 @@
 """The unsubscribe page: GET asks, POST unsubscribes; also the target of one-click unsubscribe (RFC 8058)."""
 
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, NamedTuple
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
@@ -66,18 +65,13 @@ async def _address(database: db.Database, unsubscribe_id: str) -> Address:
     return errors.found(address, "There is no such page.")
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """The texts of the page, and the sender's name, stylesheet and logo."""
 
     words: Texts
     brand: str
     theme_url: str
     logo_url: str
-
-    @property
-    def frame(self) -> dict[str, Any]:
-        return {"words": self.words, "brand": self.brand, "theme_url": self.theme_url, "logo_url": self.logo_url}
 
 
 async def _look(request: Request, database: db.Database, address: Address) -> Look:
@@ -98,7 +92,7 @@ async def _look(request: Request, database: db.Database, address: Address) -> Lo
 def _ask_page(site: Site, address: Address, look: Look, *, status: int = 200) -> Response:
     unsubscribe_id, words = address.unsubscribe_id, look.words
     return public.message_page(
-        **look.frame,
+        **look._asdict(),
         title=words("Stop these messages?"),
         paragraphs=[
             words(
@@ -117,7 +111,7 @@ def _ask_page(site: Site, address: Address, look: Look, *, status: int = 200) ->
 def _done_page(address: Address, look: Look) -> Response:
     words = look.words
     return public.message_page(
-        **look.frame,
+        **look._asdict(),
         title=words("You are unsubscribed"),
         paragraphs=[
             words(

@@ -109,8 +109,9 @@ async def find_or_create(
     search = _Search(inputs, [_keys(one, secret) for one in inputs], now, actor or Actor(), tells=tells)
     search.learn(recipient for recipient in known.values() if recipient is not None)
     search.absent = {key for key, recipient in known.items() if recipient is None}
-    if given := [(one.organization_id, one.responder_id) for one in inputs if one.responder_id]:
-        _require_all(given, await store.list_responders(db, keys=given))
+    given = [(one.organization_id, one.responder_id) for one in inputs if one.responder_id]
+    if given and set(given) - {row.key for row in await store.list_responders(db, keys=given)}:
+        raise errors.Invalid.at("/responder_id", "unknown_id", "There is no such responder.")
     for _ in range(ROUNDS_MAX):
         await _look_up(db, search)
         planned = search.plan()
@@ -285,10 +286,7 @@ class _Search:
         return found
 
     def channel_key(self, index: int) -> _Key | None:
-        for key in self.keys[index]:
-            if key.is_channel:
-                return key
-        return None
+        return next((key for key in self.keys[index] if key.is_channel), None)
 
     def _known(self, keys: Sequence[_Key], planned: Mapping[AddressId, Address]) -> str | None:
         for key in keys:
@@ -407,11 +405,6 @@ def _found(search: _Search, index: int, rows: Mapping[ResponderKey, Responder]) 
         address_key=key.id[2] if key else None,
         unsubscribe_id=search.addresses[key.id].unsubscribe_id if key else None,
     )
-
-
-def _require_all(given: Sequence[ResponderKey], there: Sequence[Responder]) -> None:
-    if set(given) - {row.key for row in there}:
-        raise errors.Invalid.at("/responder_id", "unknown_id", "There is no such responder.")
 
 
 def _locale(tag: str | None) -> str | None:

@@ -19,7 +19,7 @@ from afterword.events.service import Actor
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import route_of
-from afterword.kit.nouns.declaration import Change, FixedRecord, Hidden, Noun, Operation
+from afterword.kit.nouns.declaration import Change, FixedRecord, Hidden, Noun
 from afterword.kit.nouns.structs import resource_of
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
@@ -52,11 +52,6 @@ class Suppression(FixedRecord, kw_only=True):
     note: str | None
 
 
-def _allow(caller: Caller, _operation: Operation) -> None:
-    """Raise Forbidden for limited callers: a suppression holds for all applications."""
-    caller.require_all()
-
-
 async def _lift(change: Change[Suppression], _options: Mapping[str, Any]) -> None:
     await nouns.delete_row(SUPPRESSION, change)
     row = store.Suppression(**nouns.columns_of(SUPPRESSION, change.row))
@@ -84,7 +79,7 @@ SUPPRESSION = Noun(
     operations=("list", "get", "delete"),
     shape="envelope",
     shows_organization=True,
-    allow=_allow,
+    allow=lambda caller, _operation: caller.require_all(),  # a suppression holds for all applications
     delete=_lift,
 )
 routes = Routes(tag=SUPPRESSION.tag)
@@ -104,15 +99,11 @@ routes.all.append(route_of(SUPPRESSION, "list"))
     refusals=("already_exists",),
 )
 async def suppress_address(call: Call[SuppressionRequest], db: Database) -> Answer:
-    body = call.body
-    request = SuppressionInput(
-        channel_id=body.channel_id,
-        identifier=body.identifier,
-        reason=body.reason,
-        expires_time=body.expires_time and body.expires_time.instant,
-        note=body.note,
-        locale=call.caller.default_locale,
-    )
+    given: dict[str, Any] = {
+        **call.body.named(),
+        "expires_time": call.body.expires_time and call.body.expires_time.instant,
+    }
+    request = SuppressionInput(**given, locale=call.caller.default_locale)
     made = await add(db, caller=call.caller, request=request, secret=call.site.secret, now=call.now)
     return Answer(record=made, location=f"{SUPPRESSION.path}/{made.suppression_id}")
 

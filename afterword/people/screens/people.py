@@ -43,6 +43,7 @@ from afterword.privacy.profiles import Entry
 from afterword.sending.queue import lists
 
 PEOPLE: Final = "/console/people"
+ONE: Final = "/console/people/{responder_id}"
 PROOFS: Final = "/console/settings/erasures"
 ENTRIES: Final = 50
 SCALE: Final = (0, 10)
@@ -174,18 +175,17 @@ def _date(visit: Visit, time: datetime | None) -> str:
     return visit.words.date(time, time_zone=visit.zone) if time else ""
 
 
-@routes.get("/console/people/{responder_id}", scope="Responder.Read", for_limited="part")
-async def _person(visit: Visit, *, refusal: errors.Refusal | None = None) -> Response:
+@routes.get(ONE, scope="Responder.Read", for_limited="part")
+async def _person(visit: Visit, db: Database, *, refusal: errors.Refusal | None = None) -> Response:
     words, caller, responder_id = visit.words, visit.caller, visit.id("responder_id")
-    async with visit.read() as db:
-        view, person = await _view(visit, db)
-        after = read_key(visit.query.get("after", ""))
-        rows, next_key = await timeline_rows(
-            visit, db, responder_id, is_whole=view.responder.is_whole, limit=ENTRIES, after=after
-        )
-        addresses, stopped = await _addresses(visit, db, view)
-        values = await _values(visit, db, person) if person else []
-        await profiles.note(db, caller=caller, action="read", responder_id=responder_id, now=visit.now)
+    view, person = await _view(visit, db)
+    after = read_key(visit.query.get("after", ""))
+    rows, next_key = await timeline_rows(
+        visit, db, responder_id, is_whole=view.responder.is_whole, limit=ENTRIES, after=after
+    )
+    addresses, stopped = await _addresses(visit, db, view)
+    values = await _values(visit, db, person) if person else []
+    await profiles.note(db, caller=caller, action="read", responder_id=responder_id, now=visit.now)
     may_stop = "Suppression.Create" in caller.scopes and not caller.is_limited and not view.responder.anonymized_time
     url = f"{PEOPLE}/{responder_id}"
     return visit.page(
@@ -343,29 +343,25 @@ async def _suppressed(visit: Visit, db: Database, responder_id: str) -> list[Sup
     return [one for one in found if one.expires_time is None or one.expires_time > visit.now]
 
 
-@routes.post("/console/people/{responder_id}/suppression", scope="Suppression.Create")
-async def stop_messages(visit: Visit) -> Response:
+@routes.post(f"{ONE}/suppression", scope="Suppression.Create", again=(errors.Invalid, errors.Conflict), at=ONE)
+async def stop_messages(visit: Visit, db: Database) -> Response:
     form, responder_id = visit.form, visit.id("responder_id")
     channel, _, identifier = form.text("address").partition(":")
     reason: suppressions.Reason = next((one for one in BY_HAND if one == form.text("reason")), "blocked")
-    try:
-        async with visit.write() as db:
-            view, _ = await _view(visit, db)
-            chosen = [one for one in view.identifiers if (str(one.channel_id), one.identifier) == (channel, identifier)]
-            if not chosen:
-                raise errors.Invalid.at("/address", "unknown_value", visit.words("Choose an address of this person."))
-            if len(form.text("note")) > NOTE_CHARACTERS_MAX:
-                raise errors.Invalid.at("/note", "too_long", visit.words("Enter at most 500 characters."))
-            request = suppressions.SuppressionInput(
-                channel_id=chosen[0].channel_id, identifier=identifier, reason=reason, note=form.text("note") or None
-            )
-            await suppressions.add(db, caller=visit.caller, request=request, secret=visit.site.secret, now=visit.now)
-    except (errors.Invalid, errors.Conflict) as refusal:
-        return await _person(visit, refusal=refusal)
+    view, _ = await _view(visit, db)
+    chosen = [one for one in view.identifiers if (str(one.channel_id), one.identifier) == (channel, identifier)]
+    if not chosen:
+        raise errors.Invalid.at("/address", "unknown_value", visit.words("Choose an address of this person."))
+    if len(form.text("note")) > NOTE_CHARACTERS_MAX:
+        raise errors.Invalid.at("/note", "too_long", visit.words("Enter at most 500 characters."))
+    request = suppressions.SuppressionInput(
+        channel_id=chosen[0].channel_id, identifier=identifier, reason=reason, note=form.text("note") or None
+    )
+    await suppressions.add(db, caller=visit.caller, request=request, secret=visit.site.secret, now=visit.now)
     return html.redirect(f"{PEOPLE}/{responder_id}?done=stopped")
 
 
-@routes.get("/console/people/{responder_id}/suppression/{suppression_id}", scope="Suppression.Read")
+@routes.get(f"{ONE}/suppression/{{suppression_id}}", scope="Suppression.Read")
 async def lift_page(visit: Visit) -> Response:
     words = visit.words
     one = await visit.reading(_suppression)
@@ -386,12 +382,10 @@ async def lift_page(visit: Visit) -> Response:
     )
 
 
-@routes.post("/console/people/{responder_id}/suppression/{suppression_id}", scope="Suppression.Delete")
+@routes.post(f"{ONE}/suppression/{{suppression_id}}", scope="Suppression.Delete")
 async def lift(visit: Visit, db: Database) -> Response:
     one = await _suppression(visit, db)
-    await nouns.delete(
-        suppressions.SUPPRESSION, db, caller=visit.caller, key=one.suppression_id, site=visit.site, now=visit.now
-    )
+    await nouns.delete(suppressions.SUPPRESSION, db, key=one.suppression_id, **visit.acting)
     return html.redirect(f"{PEOPLE}/{visit.id('responder_id')}?done=lifted")
 
 
@@ -404,32 +398,29 @@ async def _suppression(visit: Visit, db: Database) -> Suppression:
     raise errors.NotFound("There is no such suppression.")
 
 
-@routes.get("/console/people/{responder_id}/subject", scope="Responder Value.Read", proof=True)
+@routes.get(f"{ONE}/subject", scope="Responder Value.Read", proof=True)
 async def download_copy(visit: Visit) -> Response:
     for scope in profiles.SUBJECT_SCOPES:
         visit.caller.require(scope)
     file = await profiles.subject(
         databases.on_demand(visit.pool),
-        caller=visit.caller,
-        responder_id=visit.id("responder_id"),
-        site=visit.site,
+        **visit.acting,
+        **visit.ids,
         zone=ZoneInfo(visit.zone),
-        now=visit.now,
         is_readable=visit.query.get("format") == "html",
     )
     return download(file)
 
 
-@routes.post("/console/people/{responder_id}/erasure", scope="Responder.Delete", proof=True)
+@routes.post(f"{ONE}/erasure", scope="Responder.Delete", proof=True, again=(errors.Invalid,))
 async def erase(visit: Visit) -> Response:
     form = visit.form
     if len(form.text("reason")) > NOTE_CHARACTERS_MAX:
-        wrong = visit.words("Enter at most 500 characters.")
-        return await _erasure_form(visit, refusal=errors.Invalid.at("/reason", "too_long", wrong))
+        raise errors.Invalid.at("/reason", "too_long", visit.words("Enter at most 500 characters."))
     made = await visit.change(
         privacy.request,
         caller=visit.caller,
-        responder_id=visit.id("responder_id"),
+        **visit.ids,
         mode="erase" if form.text("mode") == "erase" else "anonymize",
         suppress=form.text("suppress") == "1",
         reason=form.text("reason") or None,
@@ -438,12 +429,11 @@ async def erase(visit: Visit) -> Response:
     return html.redirect(f"{PEOPLE}/erasure/{made.erasure_id}")
 
 
-@routes.get("/console/people/{responder_id}/erasure", scope="Responder.Delete", proof=True)
-async def _erasure_form(visit: Visit, *, refusal: errors.Refusal | None = None) -> Response:
+@routes.get(f"{ONE}/erasure", scope="Responder.Delete", proof=True)
+async def _erasure_form(visit: Visit, db: Database, *, refusal: errors.Refusal | None = None) -> Response:
     words, responder_id = visit.words, visit.id("responder_id")
-    async with visit.read() as db:
-        counts = await profiles.counts(db, caller=visit.caller, responder_id=responder_id)
-        view, person = await _view(visit, db)
+    counts = await profiles.counts(db, caller=visit.caller, responder_id=responder_id)
+    view, person = await _view(visit, db)
     of_person = len(view.identifiers), len(person.metadata) if person else 0
     numbers = (
         (of_person[0], words.plural("{n} address", "{n} addresses", of_person[0])),

@@ -10,7 +10,7 @@ from afterword.console.nouns import inputs_of, settings_form
 from afterword.console.screens import Screens, Visit
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
-from afterword.kit.texts import Marked, Texts
+from afterword.kit.texts import Marked
 from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.privacy import retention
 from afterword.privacy.retention import RUNS, RetentionPreviewPart
@@ -51,7 +51,7 @@ def _confirm(visit: Visit, touched: Sequence[RetentionPreviewPart]) -> Response:
     return visit.confirm(
         title=words("Remove older data?"),
         sentences=[
-            *(words(KINDS[one.kind], n=_number(words, one)) for one in touched),
+            *(words(KINDS[one.kind], n=words.number(one.count) + ("+" if one.is_more else "")) for one in touched),
             words("A worker removes it within a day. This cannot be undone."),
         ],
         button=words("Save and remove"),
@@ -60,10 +60,6 @@ def _confirm(visit: Visit, touched: Sequence[RetentionPreviewPart]) -> Response:
         confirmed="1",
         **values,
     )
-
-
-def _number(words: Texts, one: RetentionPreviewPart) -> str:
-    return words.number(one.count) + ("+" if one.is_more else "")
 
 
 settings_form(

@@ -16,8 +16,8 @@ from afterword.kit import db
 from afterword.kit.db import Database, Pool
 from afterword.kit.db.leases import ATTEMPTS_MAX, LEASE_SECONDS, Job, LeasedJob, LeaseLost, Leases
 from afterword.listening.exports import service as exports
-from afterword.listening.exports.service import Piece, Work
-from afterword.listening.exports.store import EXPORTS, Export, Scanned
+from afterword.listening.exports.service import Work
+from afterword.listening.exports.store import EXPORTS, Export, Piece, Scanned
 from afterword.run.worker.flights import repeat
 from afterword.sending.intake.imports import service as imports
 from afterword.sending.intake.imports.service import IMPORTS, ImportRecord

@@ -222,7 +222,7 @@ class CaseMessages(_AccountMessages[messages.Message]):
     send_seconds_max = messages.SEND_SECONDS_MAX
 
     async def claim_due(self, database: Database, limit: int) -> Sequence[messages.Message]:
-        return await messages.claim(database, now=database.clock.now(), limit=limit)
+        return await messages.claim_due(database, now=database.clock.now(), limit=limit)
 
     async def compose(self, database: Database, message: messages.Message) -> Message:
         case = {"organization_id": message.organization_id, "alert_instance_id": message.alert_instance_id}

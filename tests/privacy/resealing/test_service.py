@@ -132,24 +132,27 @@ def _sealing_in(text: str, file: str) -> Iterator[str]:
                 pass
 
 
-async def test_each_column(pool: db.Pool) -> None:
+async def test_each_column(pool: db.Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resealing, "BATCH_VALUES", 1)
     await sealed_everywhere(pool)
     everything = await readable(pool, OLD)
     assert 2 * len(resealing.CONTEXTS) == len(everything) == await left(pool)
     reports: list[tuple[str | int, ...]] = []
-    lost = await resealing.reseal(pool, secret=NEW, report=lambda *one: reports.append(one), batch=1)
+    lost = await resealing.reseal(pool, secret=NEW, report=lambda *one: reports.append(one))
     assert (0, 0, everything, set()) == (lost, await left(pool), await readable(pool, ALONE), await readable(pool, OLD))
     assert {(column, 2, 0) for column in resealing.CONTEXTS} <= set(reports)
+    monkeypatch.undo()
     await resealing.reseal(pool, secret=NEW, report=lambda *one: reports.append(one))
     assert everything == await readable(pool, ALONE)
 
 
-async def test_unreadable_ones_stay(pool: db.Pool) -> None:
+async def test_unreadable_ones_stay(pool: db.Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Values that no secret decrypts are counted and left, and keep the rest from nothing."""
+    monkeypatch.setattr(resealing, "BATCH_VALUES", 1)
     await sealed_everywhere(pool)
     async with db.transaction(pool) as database:
         await database.execute("update webhook set secret = '\\x01aa' where organization_id = $1", OURS)
-    assert 1 == await resealing.reseal(pool, secret=NEW, report=lambda *_: None, batch=1)
+    assert 1 == await resealing.reseal(pool, secret=NEW, report=lambda *_: None)
     assert (1, 2 * len(resealing.CONTEXTS) - 1) == (await left(pool), len(await readable(pool, ALONE)))
 
 

@@ -158,7 +158,7 @@ class TestWorker:
             await renew(*arguments, **named)
             renewed.set()
 
-        def slow(*arguments: Any, **named: Any) -> service.Piece:
+        def slow(*arguments: Any, **named: Any) -> exports_store.Piece:
             assert renewed.wait(10)
             return pack(*arguments, **named)
 

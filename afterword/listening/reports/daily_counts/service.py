@@ -7,7 +7,7 @@ on time: days that are not kept, or marked, or changed by unread events are coun
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from afterword.asking.questionnaires import metadata
 from afterword.core.figures import periods
@@ -103,9 +103,8 @@ async def keep(db: Database, *, now: datetime) -> int:
     marked = await store.claim_dirty_days(db, before=now - timedelta(seconds=AGAIN_SECONDS), limit=AGAIN_DAYS_MAX)
     for span, day in marked:
         days = periods.days(day, day + timedelta(days=1), times.zone_of(span.time_zone))
-        given: dict[str, Any] = {"organization_id": span.organization_id, "span": span, "days": days}
-        await store.delete_counts(db, **given)
-        await _insert(db, **given)
+        await store.delete_counts(db, span=span, days=days)
+        await _insert(db, span=span, days=days)
     if marked:
         return len(marked)
     claimed = await store.claim_dirty_hours(
@@ -144,38 +143,37 @@ async def survey(db: Database, *, after: str, now: datetime) -> tuple[int, str]:
     return len(questionnaires), questionnaires[-1].questionnaire_id if questionnaires else ""
 
 
+def impersonal(declared: Declared) -> list[str]:
+    """The names whose values say nothing of a person: declared, not marked as personal, and no pointer to an order."""
+    names = declared.questionnaire.items()
+    return sorted(name for name, definition in names if not definition.anonymize and name not in POINTERS)
+
+
 def dimensions_of(declared: Declared) -> list[str]:
     """The dimensions that are kept: no personal name and none that leads to a person; of very many, the first.
 
     Nothing of a person who is erased may stay in the counts.
     """
-    known = declared.questionnaire.items()
-    names = sorted(name for name, definition in known if not definition.anonymize and name not in POINTERS)
-    return [*FIXED, *(f"questionnaire_metadata:{name}" for name in names[:NAMES_MAX])]
+    return [*FIXED, *(f"questionnaire_metadata:{name}" for name in impersonal(declared)[:NAMES_MAX])]
 
 
 async def _see_to(db: Database, *, questionnaire: Questionnaire, spans: Mapping[str, Span], now: datetime) -> None:
-    organization_id, questionnaire_id = questionnaire.organization_id, questionnaire.questionnaire_id
-    declared = await metadata.declared_of(db, organization_id=organization_id, questionnaire_id=questionnaire_id)
+    declared = await metadata.declared_of(
+        db, organization_id=questionnaire.organization_id, questionnaire_id=questionnaire.questionnaire_id
+    )
     wanted = dimensions_of(declared)
     today = periods.day_of(now, times.zone_of(questionnaire.time_zone))
     made: list[Span] = []
     if missing := [each for each in wanted if each not in spans]:
         made = await store.insert_spans(
-            db,
-            organization_id=organization_id,
-            questionnaire=questionnaire,
-            dimensions=missing,
-            cases_from=today - timedelta(days=CASES_DAYS),
+            db, questionnaire=questionnaire, dimensions=missing, cases_from=today - timedelta(days=CASES_DAYS)
         )
     is_begun_anew = False
     for dimension, span in spans.items():
         if dimension not in wanted:
-            await store.delete_span(db, organization_id=organization_id, span=span, now=now)
+            await store.delete_span(db, span=span, now=now)
         elif span.time_zone != questionnaire.time_zone:
-            await store.update_span(
-                db, organization_id=organization_id, span=span, time_zone=questionnaire.time_zone, now=now
-            )
+            await store.update_span(db, span=span, time_zone=questionnaire.time_zone, now=now)
             is_begun_anew = is_begun_anew or dimension == store.HOUR
     hours = next((each for each in (*spans.values(), *made) if each.dimension == store.HOUR), None)
     if hours and (is_begun_anew or hours.hours_generation != hours.generation):
@@ -190,15 +188,14 @@ async def _advance(db: Database, *, spans: Sequence[Span], now: datetime) -> Non
     days = await _next_days(db, span=first, today=today)
     until = today if days is None else days.after
     for span in spans:
-        key: dict[str, Any] = {"organization_id": span.organization_id, "span": span}
         if days is not None:
-            await store.delete_dirty_days(db, **key, days=days)
+            await store.delete_dirty_days(db, span=span, days=days)
             if len(days.starts) == 1 and await _is_too_full(db, span=span, days=days):
-                await store.insert_wide_day(db, **key, day=days.first)
+                await store.insert_wide_day(db, span=span, day=days.first)
             else:
-                await _insert(db, **key, days=days)
+                await _insert(db, span=span, days=days)
         due_time = periods.day_start(until + timedelta(days=1), zone)
-        await store.settle_span(db, **key, kept_until=until, due_time=due_time)
+        await store.settle_span(db, span=span, kept_until=until, due_time=due_time)
 
 
 async def _count_hours(db: Database, *, span: Span, day: date, names: Sequence[str] | None, now: datetime) -> None:
@@ -206,31 +203,29 @@ async def _count_hours(db: Database, *, span: Span, day: date, names: Sequence[s
     zone = times.zone_of(span.time_zone)
     today = periods.day_of(now, zone)
     start = periods.day_start(today, zone)
-    key: dict[str, Any] = {"organization_id": span.organization_id, "span": span}
     hours = periods.whole_hours(start, now)
     is_kept = span.hours_until is not None and span.hours_until > start and span.hours_generation == span.generation
     until = span.hours_until if is_kept else None
     if until is not None:
         again = set(names if names is not None else [hour.name for hour in hours]) if day == today else set[str]()
         hours = [hour for hour in hours if hour.end > until or hour.name in again]
-    await store.delete_hours(db, **key, hours=None if until is None else [hour.name for hour in hours])
+    await store.delete_hours(db, span=span, hours=None if until is None else [hour.name for hour in hours])
     until = until or start
     for hour in hours:
         days = Days(today, (hour.start,), hour.end)
         if await _is_too_full(db, span=span, days=days):
             until = min(until, hour.start)
             break
-        await _insert(db, **key, days=days)
+        await _insert(db, span=span, days=days)
         until = max(until, hour.end)
-    await store.settle_hours(db, **key, hours_until=until)
+    await store.settle_hours(db, span=span, hours_until=until)
 
 
-async def _insert(db: Database, *, organization_id: str, span: Span, days: Days) -> None:
-    key: dict[str, Any] = {"organization_id": organization_id, "span": span, "days": days}
+async def _insert(db: Database, *, span: Span, days: Days) -> None:
     if span.dimension == store.CASES:
-        await store.insert_cases(db, **key)
+        await store.insert_cases(db, span=span, days=days)
     else:
-        await store.insert_counts(db, **key, values_max=VALUES_MAX)
+        await store.insert_counts(db, span=span, days=days, values_max=VALUES_MAX)
 
 
 async def _next_days(db: Database, *, span: Span, today: date) -> Days | None:

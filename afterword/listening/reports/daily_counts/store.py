@@ -10,7 +10,7 @@ from afterword.core.figures.periods import Days, Hour
 from afterword.core.figures.queries import CountQuery, DailyCounts
 from afterword.events.service import IS_NATIVE
 from afterword.kit.db import Database, Row
-from afterword.kit.db.columns import columns_of, qualified
+from afterword.kit.db.columns import arrays, columns_of, qualified
 from afterword.listening.reports.values import DIMENSION, VALUES
 
 # The questions of the types $5 that any version of a questionnaire asks.
@@ -42,6 +42,10 @@ class Span:
     hours_generation: int | None = None
     frozen_until: date | None = None
 
+    @property
+    def key(self) -> tuple[str, str, str, int]:
+        return self.organization_id, self.questionnaire_id, self.dimension, self.generation
+
 
 CASES: Final = "cases"  # the dimension of the stages that cases have come to, by the day when they went out
 # The dimension of the hours of the day that is not over. Its spans are never due: marks alone lead to them.
@@ -64,13 +68,11 @@ class Questionnaire:
 async def list_spans(  # any tenant: the reader of the log serves all of them
     db: Database, *, questionnaires: Sequence[tuple[str, str]]
 ) -> list[Span]:
-    rows = await db.fetch(
+    return await db.records(Span).fetch(
         f"""select {_COLUMNS_S} from unnest($1::text[], $2::text[]) as b (organization_id, questionnaire_id)
            join rollup_span s on s.organization_id = b.organization_id and s.questionnaire_id = b.questionnaire_id""",
-        [organization_id for organization_id, _ in questionnaires],
-        [questionnaire_id for _, questionnaire_id in questionnaires],
+        *arrays(questionnaires, 2),
     )
-    return [_span(row) for row in rows]
 
 
 async def list_published_questionnaires(  # any tenant: one job keeps counts for all
@@ -86,24 +88,23 @@ async def list_published_questionnaires(  # any tenant: one job keeps counts for
     )
 
 
-async def insert_spans(
-    db: Database, *, organization_id: str, questionnaire: Questionnaire, dimensions: Sequence[str], cases_from: date
+async def insert_spans(  # any tenant: the questionnaire names its own
+    db: Database, *, questionnaire: Questionnaire, dimensions: Sequence[str], cases_from: date
 ) -> list[Span]:
     """Begin to keep these dimensions, cases from a day on; those that are kept already stay as they are."""
-    rows = await db.fetch(
+    return await db.records(Span).fetch(
         f"""insert into rollup_span (organization_id, questionnaire_id, dimension, time_zone, kept_from, kept_until,
              due_time)
            select $1, $2, d.dimension, $4, case when d.dimension = $6 then $5::date end,
              case when d.dimension = $6 then $5 else '1970-01-01' end,
              case when d.dimension = 'hour' then '9999-12-31'::timestamptz else '1970-01-01' end
            from unnest($3::text[]) as d (dimension) on conflict do nothing returning {_COLUMNS}""",
-        *(organization_id, questionnaire.questionnaire_id, dimensions),
+        *(questionnaire.organization_id, questionnaire.questionnaire_id, dimensions),
         *(questionnaire.time_zone, cases_from, CASES),
     )
-    return [_span(row) for row in rows]
 
 
-async def update_span(db: Database, *, organization_id: str, span: Span, time_zone: str, now: datetime) -> None:
+async def update_span(db: Database, *, span: Span, time_zone: str, now: datetime) -> None:  # any tenant: the span's own
     """Count again from the beginning, with the days of another zone. Frozen days keep their counts."""
     await db.execute(
         f"""with ended as (
@@ -120,17 +121,17 @@ async def update_span(db: Database, *, organization_id: str, span: Span, time_zo
                and c.questionnaire_id = e.questionnaire_id and c.dimension = e.dimension and c.generation = $4
                and c.day < e.frozen_until)
            {_RETIRE}""",
-        *(*_key(organization_id, span), now, time_zone),
+        *(*span.key, now, time_zone),
     )
 
 
-async def delete_span(db: Database, *, organization_id: str, span: Span, now: datetime) -> None:
+async def delete_span(db: Database, *, span: Span, now: datetime) -> None:  # any tenant: the span's own
     """Stop keeping this dimension; `prune_retired` removes its counts later."""
     await db.execute(
         f"""with ended as (
              delete from rollup_span where {_OF_SPAN} returning organization_id, questionnaire_id, dimension)
            {_RETIRE}""",
-        *(*_key(organization_id, span), now),
+        *(*span.key, now),
     )
 
 
@@ -147,10 +148,7 @@ async def insert_dirty_days(  # any tenant: the reader of the log serves all of 
            order by b.organization_id, b.questionnaire_id, b.dimension, b.day
            on conflict (organization_id, questionnaire_id, dimension, day)
            do update set hours = null where rollup_dirty.hours is not null""",
-        [span.organization_id for span, _ in days],
-        [span.questionnaire_id for span, _ in days],
-        [span.dimension for span, _ in days],
-        [day for _, day in days],
+        *arrays(((*span.key[:3], day) for span, day in days), 4),
         now,
     )
 
@@ -170,11 +168,7 @@ async def insert_dirty_hours(  # any tenant: the reader of the log serves all of
            do update set marked_time = excluded.marked_time,
              hours = array(select distinct h from unnest(rollup_dirty.hours || excluded.hours) h)
            where not excluded.hours <@ rollup_dirty.hours""",
-        [span.organization_id for span, _, _ in hours],
-        [span.questionnaire_id for span, _, _ in hours],
-        [span.dimension for span, _, _ in hours],
-        [day for _, day, _ in hours],
-        [hour for _, _, hour in hours],
+        *arrays(((*span.key[:3], day, hour) for span, day, hour in hours), 5),
         now,
     )
 
@@ -201,33 +195,33 @@ async def claim_dirty_hours(
     return [(_span(row), row["day"], row["hours"]) for row in rows]
 
 
-async def delete_hours(db: Database, *, organization_id: str, span: Span, hours: Sequence[str] | None) -> None:
+async def delete_hours(db: Database, *, span: Span, hours: Sequence[str] | None) -> None:  # any tenant: the span's own
     """Remove the counts of these hours; None: of all."""
     await db.execute(
         f"delete from rollup_count where {_OF_SPAN} and ($5::text[] is null or dimension_value = any($5))",
-        *(*_key(organization_id, span), hours),
+        *(*span.key, hours),
     )
 
 
-async def settle_hours(db: Database, *, organization_id: str, span: Span, hours_until: datetime) -> None:
+async def settle_hours(db: Database, *, span: Span, hours_until: datetime) -> None:
     await db.execute(
         f"update rollup_span set hours_until = $5, hours_generation = generation where {_OF_SPAN}",
-        *(*_key(organization_id, span), hours_until),
+        *(*span.key, hours_until),
     )
 
 
-async def delete_dirty_days(db: Database, *, organization_id: str, span: Span, days: Days) -> None:
+async def delete_dirty_days(db: Database, *, span: Span, days: Days) -> None:  # any tenant: the span's own
     """Remove the marks of days that are counted next: the count sees the changes of all marks that are there."""
     await db.execute(
         """delete from rollup_dirty where organization_id = $1 and questionnaire_id = $2 and dimension = $3
              and day >= $4 and day < $5""",
-        *(organization_id, span.questionnaire_id, span.dimension, days.first, days.after),
+        *(*span.key[:3], days.first, days.after),
     )
 
 
 async def claim_due_spans(db: Database, *, now: datetime) -> list[Span]:
     """Claim the spans of one questionnaire that wait for the same day; the longest waiting questionnaire first."""
-    rows = await db.fetch(
+    return await db.records(Span).fetch(
         f"""with first as (
              select organization_id, questionnaire_id, kept_until, time_zone, dimension = $2 as is_of_cases
              from rollup_span where due_time <= $1 and dimension <> 'hour' order by due_time limit 1
@@ -239,7 +233,6 @@ async def claim_due_spans(db: Database, *, now: datetime) -> list[Span]:
            order by s.dimension for no key update of s skip locked""",
         *(now, CASES),
     )
-    return [_span(row) for row in rows]
 
 
 async def claim_dirty_days(db: Database, *, before: datetime, limit: int) -> list[tuple[Span, date]]:
@@ -279,17 +272,17 @@ async def get_next_response_time(
     )
 
 
-async def delete_counts(db: Database, *, organization_id: str, span: Span, days: Days) -> None:
+async def delete_counts(db: Database, *, span: Span, days: Days) -> None:  # any tenant: the span's own
     await db.execute(
         f"""with {_ASKED}, wide as (delete from rollup_wide where {_OF_SPAN} and day >= $6 and day < $7)
            delete from rollup_count
            where {_OF_SPAN} and question_id = any(array(select question_id from asked) || ''::text)
              and day >= $6 and day < $7""",
-        *(*_key(organization_id, span), sorted(COUNTED), days.first, days.after),
+        *(*span.key, sorted(COUNTED), days.first, days.after),
     )
 
 
-async def insert_counts(db: Database, *, organization_id: str, span: Span, days: Days, values_max: int) -> None:
+async def insert_counts(db: Database, *, span: Span, days: Days, values_max: int) -> None:  # any tenant: the span's own
     """Count these days of a span; of a day with more values of its dimension than this, only that it is so."""
     kind, _, name = span.dimension.partition(":")
     await db.execute(
@@ -320,14 +313,14 @@ async def insert_counts(db: Database, *, organization_id: str, span: Span, days:
              dimension_value, given, counts, people)
            select $1, $2, $3, $4, question_id, day, dimension_value, array_agg(value), array_agg(count), '{{}}'
            from counted where value is not null and day not in (select day from wide) group by 5, 6, 7""",
-        *_key(organization_id, span),
+        *span.key,
         sorted(COUNTED),
         *(kind, name, values_max),
         *(days.days, days.starts, days.end),
     )
 
 
-async def insert_cases(db: Database, *, organization_id: str, span: Span, days: Days) -> None:
+async def insert_cases(db: Database, *, span: Span, days: Days) -> None:  # any tenant: the span's own
     """Count the cases of these days by the stages that they have come to."""
     await db.execute(
         """insert into rollup_count (organization_id, questionnaire_id, dimension, generation, question_id, day,
@@ -346,7 +339,7 @@ async def insert_cases(db: Database, *, organization_id: str, span: Span, days: 
                and coalesce(i.sent_time, i.created_time) >= ($6::timestamptz[])[1]
                and coalesce(i.sent_time, i.created_time) < $7 and i.deleted_time is null and not i.test) i
            group by i.day""",
-        *_key(organization_id, span),
+        *span.key,
         *(days.days, days.starts, days.end),
     )
 
@@ -358,16 +351,14 @@ async def list_case_moments(  # any tenant: the reader of the log serves all of 
 
     Each with its organization and questionnaire; without test data.
     """
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """select distinct i.organization_id, i.questionnaire_id, m.at
            from unnest($1::text[], $2::text[]) as b (organization_id, instance_id)
            join questionnaire_instance i on i.organization_id = b.organization_id and i.instance_id = b.instance_id
            cross join lateral (values (i.created_time), (i.sent_time)) as m (at)
            where not i.test and m.at is not null""",
-        [organization_id for organization_id, _ in cases],
-        [instance_id for _, instance_id in cases],
+        *arrays(cases, 2),
     )
-    return [(row["organization_id"], row["questionnaire_id"], row["at"]) for row in rows]
 
 
 async def get_next_case_time(
@@ -382,19 +373,19 @@ async def get_next_case_time(
     )
 
 
-async def insert_wide_day(db: Database, *, organization_id: str, span: Span, day: date) -> None:
+async def insert_wide_day(db: Database, *, span: Span, day: date) -> None:  # any tenant: the span's own
     await db.execute(
         """insert into rollup_wide (organization_id, questionnaire_id, dimension, generation, day)
            values ($1, $2, $3, $4, $5) on conflict do nothing""",
-        *(*_key(organization_id, span), day),
+        *(*span.key, day),
     )
 
 
-async def settle_span(db: Database, *, organization_id: str, span: Span, kept_until: date, due_time: datetime) -> None:
+async def settle_span(db: Database, *, span: Span, kept_until: date, due_time: datetime) -> None:
     """All days before `kept_until` are kept now; the next one is over at `due_time`."""
     await db.execute(
         f"update rollup_span set kept_until = $5, due_time = $6 where {_OF_SPAN}",
-        *(*_key(organization_id, span), kept_until, due_time),
+        *(*span.key, kept_until, due_time),
     )
 
 
@@ -444,10 +435,6 @@ async def prune_retired(db: Database, *, before: datetime, limit: int) -> int:
         before,
         limit,
     )
-
-
-def _key(organization_id: str, span: Span) -> tuple[str, str, str, int]:
-    return organization_id, span.questionnaire_id, span.dimension, span.generation
 
 
 def _span(row: Row) -> Span:

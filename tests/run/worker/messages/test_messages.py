@@ -384,10 +384,10 @@ async def test_lost_worker_of_a_message(desk: Desk, path: str) -> None:
     """Claimed and lost: sent by another. Lost while it was sent: not again."""
     await desk.api.ok("POST", f"{path}/message", BODY)
     async with db.transaction(desk.pool) as database:
-        [message] = await messages.claim(database, now=database.clock.now(), limit=5)
+        [message] = await messages.claim_due(database, now=database.clock.now(), limit=5)
     await desk.execute("update alert_message set lease_until = now() - interval '1 second'")
     async with db.transaction(desk.pool) as database:
-        [again] = await messages.claim(database, now=database.clock.now(), limit=5)
+        [again] = await messages.claim_due(database, now=database.clock.now(), limit=5)
         assert not await messages.begin(database, message=message, now=database.clock.now())
         assert await messages.begin(database, message=again, now=database.clock.now())
     await desk.execute("update alert_message set lease_until = now() - interval '1 second'")
