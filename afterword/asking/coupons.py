@@ -146,7 +146,6 @@ POOL = Noun(
     delete=_delete,
     screens=Screens(
         path="/console/settings/coupons",
-        tab="coupons",
         title="Coupons",
         new="New coupon pool",
         inputs=("title", "key", "low_count"),
