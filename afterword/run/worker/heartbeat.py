@@ -63,14 +63,13 @@ class Heartbeat:
             started = time.monotonic()
             if self.watch is not None:
                 self.watch()
+            wait = min(AGAIN_SECONDS, self.pace.heartbeat_seconds)
             try:
                 await self._renew(pool)
             except errors.Unavailable:
                 logger.warning("leases could not be renewed")
-                wait = min(AGAIN_SECONDS, self.pace.heartbeat_seconds)
             except Exception:
                 logger.exception("leases could not be renewed")
-                wait = min(AGAIN_SECONDS, self.pace.heartbeat_seconds)
             else:
                 now = time.monotonic()
                 if now - renewed > 2 * self.pace.heartbeat_seconds:

@@ -159,15 +159,11 @@ async def _send(sender: Sender, heartbeat: Heartbeat, stop: asyncio.Event) -> No
 
 async def _repeat(job: Job, pool: db.Pool, stop: asyncio.Event) -> None:
     """Run a job until `stop`; its errors are logged and end nothing."""
-    while not stop.is_set():
-        seconds = job.seconds
-        try:
-            for _ in range(BATCHES_MAX):
-                count = await db.change(pool, job.run)
-                if count < job.batch or stop.is_set():
-                    break
-        except errors.Unavailable:
-            seconds = min(seconds, AWAY_SECONDS_MAX)
-        except Exception:
-            logger.exception("job failed", job=job.name)
-        await wait(stop, seconds * jitter())
+
+    async def turn() -> bool:
+        for _ in range(BATCHES_MAX):
+            if await db.change(pool, job.run) < job.batch or stop.is_set():
+                break
+        return False
+
+    await repeat(turn, name=job.name, seconds=job.seconds, stop=stop)

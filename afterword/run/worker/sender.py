@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum, auto
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -295,8 +296,10 @@ class Sender:
         self._freed = asyncio.Event()
         self._circle = 0.0
         self._begins: Batcher[Dispatch, bool] = Batcher(self._begin, batch_max=BATCH_ITEMS_MAX)
-        self._settles: Batcher[Result, None] = Batcher(self._settle, batch_max=BATCH_ITEMS_MAX)
-        self._releases: Batcher[Result, None] = Batcher(self._release, batch_max=BATCH_ITEMS_MAX)
+        self._settles: Batcher[Result, None] = Batcher(partial(self._write, sending.settle), batch_max=BATCH_ITEMS_MAX)
+        self._releases: Batcher[Result, None] = Batcher(
+            partial(self._write, sending.release), batch_max=BATCH_ITEMS_MAX
+        )
         self._claimer = Claimer(
             pool=pool,
             channel_ids=sorted(channels),
@@ -573,14 +576,9 @@ class Sender:
                 continue
         return set()
 
-    async def _settle(self, batch: Sequence[Result]) -> list[None]:
+    async def _write(self, step: Callable[..., Awaitable[object]], batch: Sequence[Result]) -> list[None]:
         async with db.transaction(self._pool) as database:
-            await sending.settle(database, results=batch, now=database.clock.now())
-        return [None] * len(batch)
-
-    async def _release(self, batch: Sequence[Result]) -> list[None]:
-        async with db.transaction(self._pool) as database:
-            await sending.release(database, results=batch, now=database.clock.now())
+            await step(database, results=batch, now=database.clock.now())
         return [None] * len(batch)
 
     def _held(self) -> list[SendSlot]:
