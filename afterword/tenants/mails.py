@@ -111,8 +111,12 @@ async def _insert_mail(
     )
 
 
-async def _claim_mails(db: Database, *, now: datetime, lease_until: datetime, limit: int) -> list[Mail]:
-    """Claim due mails, the longest due first; an attempt counts when it begins."""
+async def claim_mails(db: Database, *, now: datetime, limit: int) -> list[Mail]:
+    """Claim due mails for `LEASE_SECONDS`, the longest due first, after those of lost workers were released.
+
+    An attempt counts when it begins.
+    """
+    await reap_mails(db, now=now, limit=limit)
     rows = await db.fetch(
         """with due as materialized (
              select organization_id, mail_id from notice_mail
@@ -138,7 +142,7 @@ async def _claim_mails(db: Database, *, now: datetime, lease_until: datetime, li
              left join organization_user u on u.organization_id = t.organization_id and u.user_id = t.user_id
              left join demonstration d on d.organization_id = t.organization_id  -- from which no mail leaves
            order by t.due_time""",
-        *(now, lease_until, limit, NOTICES_SHOWN_MAX),
+        *(now, now + timedelta(seconds=LEASE_SECONDS), limit, NOTICES_SHOWN_MAX),
     )
     return [Mail(**_values(row)) for row in rows]
 
@@ -158,9 +162,9 @@ async def _settle_mail(  # any tenant: the mail names its own
     )
 
 
-async def _reap_mails(db: Database, *, now: datetime, attempts_max: int, limit: int) -> int:
-    """Release mails with an expired lease; those without attempts left fail."""
-    return await db.execute(
+async def reap_mails(db: Database, *, now: datetime, limit: int) -> None:
+    """Release mails and cards of lost workers; those without attempts left fail."""
+    await db.execute(
         """update notice_mail m
            set state = case when m.attempts >= $2 then 'failed' else 'waiting' end, lease_until = null,
              finished_time = case when m.attempts >= $2 then $1::timestamptz end,
@@ -168,12 +172,8 @@ async def _reap_mails(db: Database, *, now: datetime, attempts_max: int, limit: 
            where (m.organization_id, m.mail_id) in (
              select organization_id, mail_id from notice_mail
              where state = 'claimed' and lease_until < $1 order by lease_until limit $3 for update skip locked)""",
-        *(now, attempts_max, limit),
+        *(now, ATTEMPTS_MAX, limit),
     )
-
-
-def _values(row: Any) -> dict[str, Any]:
-    return {**dict(row), "notices": tuple(Notice(*notice) for notice in row["notices"])}
 
 
 SUBJECT_CHARACTERS_MAX = 200
@@ -322,6 +322,10 @@ def page_of_case(link: str | None) -> str:
     return f"/console/cases/{case[1]}" if case else ""
 
 
+def _values(row: Any) -> dict[str, Any]:
+    return {**dict(row), "notices": tuple(Notice(*notice) for notice in row["notices"])}
+
+
 def _url_of(path: str, site: Site) -> str:
     return f"{site.public_url}{path}" if path else ""
 
@@ -403,17 +407,6 @@ async def schedule_digest(
 
 def link_context(mail_id: str) -> str:
     return f"mail:{mail_id}"
-
-
-async def claim(db: Database, *, now: datetime, limit: int) -> list[Mail]:
-    """Claim due mails for `LEASE_SECONDS`, after those of lost workers were released."""
-    await reap(db, now=now, limit=limit)
-    return await _claim_mails(db, now=now, lease_until=now + timedelta(seconds=LEASE_SECONDS), limit=limit)
-
-
-async def reap(db: Database, *, now: datetime, limit: int) -> None:
-    """Release mails and cards of lost workers."""
-    await _reap_mails(db, now=now, attempts_max=ATTEMPTS_MAX, limit=limit)
 
 
 async def settle(
