@@ -27,6 +27,7 @@ from afterword.listening.reports.custom_reports import REPORT
 from afterword.listening.reports.resources import ReportSpec, document_of
 from afterword.listening.responses import rows as responses, themes
 from afterword.sending.pipelines import starters
+from afterword.tenants.logins import sessions
 from afterword.tenants.organizations import service as organizations, users
 from afterword.tenants.organizations.applications import get_first_application_id
 from afterword.tenants.organizations.service import Organization
@@ -312,6 +313,19 @@ async def make_shared(db: Database, *, secret: bytes, now: datetime) -> bool:
     await fill(db, organization_id=key, application_id=application_id, secret=secret, now=now)
     await _update_shared(db, organization_id=key, user_id=visitor.user_id)
     return True
+
+
+async def make_next(pool: Pool, *, database_url: str, secret: bytes) -> bool:
+    """Make the shop if it is asked for; where that fails, somebody must ask again."""
+    if await databases.load(pool, sessions.get_is_demonstration_made) is not False:
+        return False
+    try:
+        async with await open_pool(database_url) as own, databases.transaction(own) as db:
+            await make_shared(db, secret=secret, now=db.clock.now())
+    except Exception:
+        await databases.change(pool, delete_request)
+        raise
+    return False
 
 
 _RULE: Final[Mapping[str, Any]] = {

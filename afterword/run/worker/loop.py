@@ -17,7 +17,7 @@ from afterword.kit import db
 from afterword.kit.transport.base import EMAIL, LINK, OUTBOX, Channel, Message
 from afterword.kit.transport.http import Caller
 from afterword.run import renderings
-from afterword.run.worker import demonstrations
+from afterword.run.demonstration import service as demonstration
 from afterword.run.worker.deliverer import Deliverer
 from afterword.run.worker.flights import AWAY_SECONDS_MAX, POOL_SIZE, Pace, first_of, jitter, repeat, wait
 from afterword.run.worker.guard import Guard
@@ -93,7 +93,7 @@ async def run(
                 group.create_task(Importer(pool, sender.run_id, secret=site.secret).run(stop))
                 group.create_task(BatchWorker(pool, sender.run_id, secret=site.secret).run(stop))
                 if site.has_demonstration:
-                    make = partial(demonstrations.make_next, pool, database_url=database_url, secret=site.secret)
+                    make = partial(demonstration.make_next, pool, database_url=database_url, secret=site.secret)
                     group.create_task(repeat(make, name="demonstration", seconds=DEMONSTRATION_SECONDS, stop=stop))
                 group.create_task(guard.run(stop))
                 group.create_task(sender.tick(stop))
