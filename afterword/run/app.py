@@ -234,8 +234,7 @@ def page_groups() -> list[Pages]:
 
 def _owners_of(pool: db.Pool) -> OwnersOf:
     async def owners_of(kind: str, key: str) -> set[str]:
-        async with db.connection(pool) as database:
-            return await domains.list_owners(database, kind=kind, key=key)
+        return await db.load(pool, domains.list_owners, kind=kind, key=key)
 
     return owners_of
 

@@ -46,14 +46,11 @@ class DomainChecks(Flights[CustomDomainRecord]):
 
     async def claim(self, limit: int) -> tuple[Sequence[CustomDomainRecord], bool]:
         await domains.try_refresh(self._pool, site=self._site)
-        async with db.transaction(self._pool) as database:
-            claimed = await domains.claim_due(database, now=database.clock.now(), limit=limit)
+        claimed = await db.change(self._pool, domains.claim_due, now=self._pool.clock.now(), limit=limit)
         return claimed, bool(claimed)
 
     async def serve(self, domain: CustomDomainRecord) -> None:
-        async with db.connection(self._pool) as database:
-            now = database.clock.now()
-        await domains.ask(self._pool, domain=domain, site=self._site, now=now)
+        await domains.ask(self._pool, domain=domain, site=self._site, now=self._pool.clock.now())
 
 
 class Mailboxes(Flights[mailboxes.Reading]):
@@ -63,8 +60,7 @@ class Mailboxes(Flights[mailboxes.Reading]):
     grace_seconds = 10.0
 
     async def claim(self, limit: int) -> tuple[Sequence[mailboxes.Reading], bool]:
-        async with db.transaction(self._pool) as database:
-            claimed = await mailboxes.claim_due(database, now=database.clock.now(), limit=limit)
+        claimed = await db.change(self._pool, mailboxes.claim_due, now=self._pool.clock.now(), limit=limit)
         return claimed, bool(claimed)
 
     async def serve(self, reading: mailboxes.Reading) -> None:
