@@ -17,6 +17,7 @@ from afterword.kit.transport.base import EMAIL, Message
 from afterword.kit.transport.mime import one_line
 from afterword.kit.web import html
 
+Purpose = Literal["invitation", "reset", "address", "answer", "digest", "consent"]
 NOTICES_SHOWN_MAX = 50  # in one mail; of more it says how many
 
 
@@ -87,27 +88,31 @@ async def count_link_mails(
     )
 
 
-async def _insert_mail(
+async def insert_mail(
     db: Database,
     *,
     organization_id: str,
-    mail_id: str,
     user_id: str | None,
-    purpose: str,
+    purpose: Purpose,
     now: datetime,
+    mail_id: str | None = None,
     recipient: str | None = None,
     locale: str | None = None,
     address_key: bytes | None = None,
     link: bytes | None = None,
-    content: dict[str, Any] | None = None,
+    content: Mapping[str, Any] | None = None,
     chat_id: str | None = None,
 ) -> None:
-    """Insert a mail with a link or a digest, which nothing joins."""
+    """Insert a mail with a link or a digest, which nothing joins: to `recipient`, else to the user, or into a chat.
+
+    A digest has figures, or asks whether `recipient` wants them (consent).
+    """
     await db.execute(
         """insert into notice_mail (organization_id, mail_id, user_id, due_time, created_time, purpose, recipient,
              locale, address_key, link, content, chat_id)
            values ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9, $10, $11)""",
-        *(organization_id, mail_id, user_id, now, purpose, recipient, locale, address_key, link, content, chat_id),
+        *(organization_id, mail_id or ids.ordered(now), user_id, now, purpose, recipient, locale, address_key, link),
+        *(content, chat_id),
     )
 
 
@@ -339,7 +344,6 @@ assert LEASE_SECONDS > 2 * SEND_SECONDS_MAX  # noqa: S101  a mail is settled lon
 
 MailKey = tuple[str, str, datetime]  # organization_id, user_id, due_time
 Outcome = Literal["sent", "failed", "retry"]
-Purpose = Literal["invitation", "reset", "address", "answer"]
 
 
 async def schedule(db: Database, *, keys: Iterable[MailKey], now: datetime) -> dict[MailKey, str]:
@@ -366,7 +370,7 @@ async def schedule_link(
     Without a user it goes to a visitor who confirms an address.
     """
     mail_id = ids.ordered(now)
-    await _insert_mail(
+    await insert_mail(
         db,
         organization_id=organization_id,
         mail_id=mail_id,
@@ -376,31 +380,6 @@ async def schedule_link(
         locale=locale,
         address_key=address_key,
         link=sealing.seal(url, secret=secret, context=link_context(mail_id)),
-        now=now,
-    )
-
-
-async def schedule_digest(
-    db: Database,
-    *,
-    organization_id: str,
-    user_id: str,
-    content: Mapping[str, Any],
-    now: datetime,
-    recipient: str | None = None,
-    purpose: Literal["digest", "consent"] = "digest",
-    chat_id: str | None = None,
-) -> None:
-    """Mail figures, or the question whether `recipient` wants them; without it to the user, or into a chat."""
-    await _insert_mail(
-        db,
-        organization_id=organization_id,
-        mail_id=ids.ordered(now),
-        user_id=user_id,
-        purpose=purpose,
-        recipient=recipient,
-        content=dict(content),
-        chat_id=chat_id,
         now=now,
     )
 
