@@ -95,24 +95,26 @@ async def insert_mail(
     user_id: str | None,
     purpose: Purpose,
     now: datetime,
-    mail_id: str | None = None,
     recipient: str | None = None,
     locale: str | None = None,
     address_key: bytes | None = None,
-    link: bytes | None = None,
+    url: str = "",
+    secret: bytes = b"",
     content: Mapping[str, Any] | None = None,
     chat_id: str | None = None,
 ) -> None:
-    """Insert a mail with a link or a digest, which nothing joins: to `recipient`, else to the user, or into a chat.
+    """Mail a link or a digest, which nothing joins: to `recipient`, else to the user, or into a chat.
 
-    A digest has figures, or asks whether `recipient` wants them (consent).
+    `url`: of a page that opens something, stored sealed by the `secret`; without a user a visitor confirms an address.
+    In the user's language, else in `locale`. A digest has figures, or asks whether `recipient` wants them (consent).
     """
+    mail_id = ids.ordered(now)
+    link = sealing.seal(url, secret=secret, context=link_context(mail_id)) if url else None
     await db.execute(
         """insert into notice_mail (organization_id, mail_id, user_id, due_time, created_time, purpose, recipient,
              locale, address_key, link, content, chat_id)
            values ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9, $10, $11)""",
-        *(organization_id, mail_id or ids.ordered(now), user_id, now, purpose, recipient, locale, address_key, link),
-        *(content, chat_id),
+        *(organization_id, mail_id, user_id, now, purpose, recipient, locale, address_key, link, content, chat_id),
     )
 
 
@@ -350,38 +352,6 @@ async def schedule(db: Database, *, keys: Iterable[MailKey], now: datetime) -> d
     """Return the ids of the mails to these users at these times; later notices join the same mails."""
     mails = [(ids.ordered(now), *key) for key in sorted(set(keys))]
     return await _insert_mails(db, mails=mails, now=now) if mails else {}
-
-
-async def schedule_link(
-    db: Database,
-    *,
-    organization_id: str,
-    user_id: str | None,
-    purpose: Purpose,
-    url: str,
-    recipient: str,
-    locale: str | None = None,
-    address_key: bytes | None = None,
-    secret: bytes,
-    now: datetime,
-) -> None:
-    """Mail the address of a page that opens something, in the user's language, else in `locale`. It is stored sealed.
-
-    Without a user it goes to a visitor who confirms an address.
-    """
-    mail_id = ids.ordered(now)
-    await insert_mail(
-        db,
-        organization_id=organization_id,
-        mail_id=mail_id,
-        user_id=user_id,
-        purpose=purpose,
-        recipient=recipient,
-        locale=locale,
-        address_key=address_key,
-        link=sealing.seal(url, secret=secret, context=link_context(mail_id)),
-        now=now,
-    )
 
 
 def link_context(mail_id: str) -> str:
