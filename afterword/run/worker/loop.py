@@ -76,14 +76,7 @@ async def run(
         await domains.try_refresh(pool, site=site)  # before any message is written
         try:
             async with asyncio.TaskGroup() as group:
-                for job in jobs_of(
-                    lease=sender.lease,
-                    secret=site.secret,
-                    pace=pace,
-                    draw=random.random,
-                    queue_days=queue_days,
-                    file_folder=site.file_folder,
-                ):
+                for job in jobs_of(lease=sender.lease, site=site, pace=pace, draw=random.random, queue_days=queue_days):
                     group.create_task(_repeat(job, pool, stop))
                 group.create_task(Exporter(pool, sender.run_id).run(stop))
                 for _ in range(SHIPPERS):
