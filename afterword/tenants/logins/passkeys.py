@@ -51,13 +51,13 @@ _COLUMNS: Final[LiteralString] = "credential_id, login_id, public_key, sign_coun
 
 
 async def _insert_passkey(  # any tenant: a login belongs to a person
-    db: Database, *, login_id: str, credential_id: bytes, public_key: bytes, sign_count: int, title: str, now: datetime
+    db: Database, *, login_id: str, made: "VerifiedRegistration", title: str, now: datetime
 ) -> None:
     """Raises Taken if the credential is somebody's already."""
     inserted = await db.execute(
         """insert into login_passkey (credential_id, login_id, public_key, sign_count, title, created_time)
            values ($1, $2, $3, $4, $5, $6) on conflict do nothing""",
-        *(credential_id, login_id, public_key, sign_count, title, now),
+        *(made.credential_id, login_id, made.credential_public_key, made.sign_count, title, now),
     )
     if not inserted:
         raise Taken("This passkey is in use already.")
@@ -269,15 +269,7 @@ async def add(
     made = await asyncio.to_thread(new_credential, credential, **given)
     if made is None or not await _insert_challenge(db, claim.challenge, expires=expires):
         raise _refused()
-    await _insert_passkey(
-        db,
-        login_id=login_id,
-        credential_id=made.credential_id,
-        public_key=made.credential_public_key,
-        sign_count=made.sign_count,
-        title=title,
-        now=now,
-    )
+    await _insert_passkey(db, login_id=login_id, made=made, title=title, now=now)
     await audit.record_login(db, login_id=login_id, action="passkey_added", now=now)
 
 

@@ -140,22 +140,10 @@ async def make(db: Database, *, caller: Caller, request: TokenRequest, now: date
         raise errors.Forbidden("Only an owner or an admin makes tokens of the organization.")
     if caller.test and not request.test:
         raise errors.Invalid.at("/test", "unknown_value", "A test token makes test tokens.")
-    return await create_token(
-        db,
-        organization_id=caller.organization_id,
-        title=request.title,
-        scopes=request.scopes,
-        kind=kind,
-        user_id=(user_id or caller.user_id) if kind == "user" else None,
-        application_ids=request.application_ids,
-        only_where=request.only_where,
-        only_values=request.only_values,
-        networks=request.networks,
-        expires_time=_earlier(request.expires_time.instant if request.expires_time else None, caller.ends_time),
-        test=request.test,
-        maker=caller,
-        now=now,
-    )
+    given: dict[str, Any] = {**request.named(), "kind": kind}
+    given["user_id"] = (user_id or caller.user_id) if kind == "user" else None
+    given["expires_time"] = _earlier(request.expires_time.instant if request.expires_time else None, caller.ends_time)
+    return await create_token(db, organization_id=caller.organization_id, **given, maker=caller, now=now)
 
 
 async def get(db: Database, *, caller: Caller, token_id: str) -> Token:
