@@ -74,18 +74,13 @@ class Deliverer(Flights[Delivery]):
         self._fan_out_events = FAN_OUT_EVENTS_MAX
 
     async def run(self, stop: asyncio.Event) -> None:
-        try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(repeat(self.fan_out, name="fan out", seconds=FAN_OUT_SECONDS, stop=stop))
-                group.create_task(repeat(self._reap, name="reap deliveries", seconds=REAP_SECONDS, stop=stop))
-                landed = asyncio.Event()  # after `stop`, what is in flight is held until it has ended
-                group.create_task(
-                    repeat(self._renew, name="renew deliveries", seconds=self._renew_seconds, stop=landed)
-                )
-                await super().run(stop)
-                landed.set()
-        finally:
-            await self._caller.close()
+        async with self._caller, asyncio.TaskGroup() as group:
+            group.create_task(repeat(self.fan_out, name="fan out", seconds=FAN_OUT_SECONDS, stop=stop))
+            group.create_task(repeat(self._reap, name="reap deliveries", seconds=REAP_SECONDS, stop=stop))
+            landed = asyncio.Event()  # after `stop`, what is in flight is held until it has ended
+            group.create_task(repeat(self._renew, name="renew deliveries", seconds=self._renew_seconds, stop=landed))
+            await super().run(stop)
+            landed.set()
 
     async def fan_out(self) -> bool:
         """True if there may be more. Takes fewer at a time while it is slow, because the webhooks are locked."""

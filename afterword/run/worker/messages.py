@@ -173,10 +173,8 @@ class Chats(_Messages[chats.ChatMessage]):
         self._caller = caller
 
     async def run(self, stop: asyncio.Event) -> None:
-        try:
+        async with self._caller:
             await super().run(stop)
-        finally:
-            await self._caller.close()
 
     async def claim_due(self, database: Database, limit: int) -> Sequence[chats.ChatMessage]:
         return await chats.claim_cards(database, now=database.clock.now(), limit=limit)
