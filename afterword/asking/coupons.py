@@ -142,7 +142,6 @@ POOL = Noun(
     delete=_delete,
     screens=Screens(
         path="/console/settings/coupons",
-        tab="coupons",
         title="Coupons",
         new="New coupon pool",
         inputs=("title", "key", "low_count"),

@@ -156,7 +156,6 @@ CHAT = Noun(
     delete=_delete_chat,
     screens=Screens(
         path="/console/settings/chats",
-        tab="chats",
         title="Chats",
         lead="A chat gets a card about each new case, to open it there. Choose the chats of an alert in its form.",
         new="New chat",
@@ -237,7 +236,7 @@ async def claim_cards(  # any tenant: workers serve all
 
     A new case waits a moment for the score and the words of its response, which another reader of the log keeps.
     """
-    await mails.reap(db, now=now, limit=limit)
+    await mails.reap_mails(db, now=now, limit=limit)
     return await db.records(ChatMessage).fetch(
         """with due as materialized (
              select c.organization_id, m.mail_id from chat c

@@ -139,7 +139,6 @@ STATUS = Noun(
     delete=_delete,
     screens=Screens(
         path="/console/settings/statuses",
-        tab="statuses",
         title="Statuses of cases",
         lead="Each case has one status. The built-in ones stay; you can add your own.",
         new="New status",

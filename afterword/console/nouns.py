@@ -79,20 +79,16 @@ def settings_form(
             lead=lead(visit),
         )
 
-    async def act(visit: Visit) -> Response:
-        try:
-            changes = read_as(kind, document_of(visit.form, fields), visit).named()
-            async with visit.write() as db:
-                if save:
-                    answer = await save(visit, db, changes)
-                else:
-                    key, expect = visit.caller.organization_id, same_version(visit)
-                    answer = await nouns.update(noun, db, key=key, changes=changes, expect=expect, **visit.acting)
-        except (errors.Invalid, errors.Stale) as refusal:
-            return await show(visit, refusal)
+    async def act(visit: Visit, db: Database) -> Response:
+        changes = read_as(kind, document_of(visit.form, fields), visit).named()
+        if save:
+            answer = await save(visit, db, changes)
+        else:
+            key, expect = visit.caller.organization_id, same_version(visit)
+            answer = await nouns.update(noun, db, key=key, changes=changes, expect=expect, **visit.acting)
         return answer if isinstance(answer, Response) else html.redirect(f"{path}?done=saved")
 
-    routes.post(path, scope=scope, proof=proof)(act)
+    routes.post(path, scope=scope, proof=proof, again=(errors.Invalid, errors.Stale))(act)
     routes.get(path, scope=scope, of_owners=of_owners)(show)
 
 
@@ -124,10 +120,12 @@ class _NounScreens:
             routes.get(self._list, scope=f"{self._noun.scope}.{self._screens.reads}")(self.list_page)
         if "new" not in without:
             routes.get(f"{self._list}/new", scope=scope_of("create"), proof=proof)(self.form)
-            routes.post(f"{self._list}/new", scope=scope_of("create"), proof=proof)(self.create)
+            again = (errors.Invalid, errors.Forbidden)
+            routes.post(f"{self._list}/new", scope=scope_of("create"), proof=proof, again=again)(self.create)
         if "edit" not in without and "update" in self._noun.operations:
             routes.get(form, scope=scope_of("update"))(self.edit_page)
-            routes.post(form, scope=scope_of("update"), proof=proof)(self.update)
+            again = (errors.Invalid, errors.Forbidden, errors.Stale, errors.Conflict)
+            routes.post(form, scope=scope_of("update"), proof=proof, again=again)(self.update)
         if "removal" not in without:
             routes.get(f"{self._one}/removal", scope=scope_of("delete"))(self.confirm_removal)
             routes.post(f"{self._one}/removal", scope=scope_of("delete"))(self.remove)
@@ -144,7 +142,6 @@ class _NounScreens:
         return visit.page(
             "things.html",
             title=words(screens.title),
-            tab=screens.tab,
             lead=words(screens.lead),
             new=(words(screens.new), f"{self._list}/new") if noun.scope_of("create") in visit.caller.scopes else None,
             list=Listing(
@@ -154,31 +151,22 @@ class _NounScreens:
             ),
         )
 
-    async def create(self, visit: Visit) -> Response:
+    async def create(self, visit: Visit, db: Database) -> Response:
         noun = self._noun
-        try:
-            request = read_as(structs.creation_of(noun), document_of(visit.form, self._inputs), visit)
-            async with visit.write() as db:
-                made = await nouns.create(noun, db, columns=request.named(), **visit.acting)
-        except (errors.Invalid, errors.Forbidden) as refusal:
-            return await self.form(visit, None, refusal)
+        request = read_as(structs.creation_of(noun), document_of(visit.form, self._inputs), visit)
+        made = await nouns.create(noun, db, columns=request.named(), **visit.acting)
         if made.shown:
             return secret_page(noun, visit, made)
         page = f"{self._list}/{getattr(made.record, noun.key)}" if self._screens.has_page else self._list
         return html.redirect(f"{page}?done=saved")
 
-    async def edit_page(self, visit: Visit) -> Response:
-        return await self.form(visit, await self._row(visit))
+    async def edit_page(self, visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+        return await self.form(visit, await self._row(visit), refusal)
 
-    async def update(self, visit: Visit) -> Response:
-        noun = self._noun
-        try:
-            request = read_as(structs.update_of(noun), document_of(visit.form, self._later), visit)
-            async with visit.write() as db:
-                key, changes = self._key(visit), request.named()
-                await nouns.update(noun, db, key=key, changes=changes, expect=same_version(visit), **visit.acting)
-        except (errors.Invalid, errors.Forbidden, errors.Stale, errors.Conflict) as refusal:
-            return await self.form(visit, await self._row(visit), refusal)
+    async def update(self, visit: Visit, db: Database) -> Response:
+        noun, key = self._noun, self._key(visit)
+        changes = read_as(structs.update_of(noun), document_of(visit.form, self._later), visit).named()
+        await nouns.update(noun, db, key=key, changes=changes, expect=same_version(visit), **visit.acting)
         back = f"{self._list}/{self._key(visit)}" if self._screens.has_page else self._list
         return html.redirect(f"{back}?done=saved")
 

@@ -192,9 +192,11 @@ class Guest:
         )
 
     def page(self, template: str, /, *, title: str, status: int = 200, **values: Any) -> Response:
-        """A page; one that shows a `refusal` has its status."""
+        """A page; one that shows a `refusal` has its status, and one that says what is `wrong` that of Invalid."""
         refusal: errors.Refusal | None = values.get("refusal")
-        return _page(template, self, title=title, status=refusal.status if refusal else status, **values)
+        is_wrong = isinstance(wrong := values.get("wrong"), str) and wrong
+        status = refusal.status if refusal else errors.Invalid.status if is_wrong else status
+        return _page(template, self, title=title, status=status, **values)
 
     def _cookie_name(self, name: str) -> str:
         return f"__Host-{name}" if self.is_secure else name
@@ -291,13 +293,15 @@ class Visit(Guest):
 
     def is_open(self, path: str) -> bool:
         """Whether a limit to some values of metadata leaves this address open."""
-        return self.caller.limit is None or _FOR_LIMITED.get(path, "refused") != "refused"
+        return self.caller.limit is None or (path in _READ and _READ[path].for_limited != "refused")
 
     def may_open(self, path: str) -> bool:
         """Whether the role opens this address, for links that lead there."""
-        scope = _SCOPES.get(path)
-        is_reached = path not in _OF_OWNERS or self.caller.role == "owner"
-        return is_reached and (scope is None or scope in self.caller.scopes) and self.is_open(path)
+        screen = _READ.get(path)
+        if screen is not None and screen.of_owners and self.caller.role != "owner":
+            return False
+        is_in_scope = screen is None or screen.scope is None or screen.scope in self.caller.scopes
+        return is_in_scope and self.is_open(path)
 
     def confirm(
         self,
@@ -335,12 +339,11 @@ class Screen:
     is_open: bool
     needs_proof: bool
     for_limited: ForLimited
+    of_owners: bool  # its service refuses all other roles
     handler: Any
 
 
-_SCOPES: Final[dict[str, str | None]] = {}  # of the addresses without parameters that are read
-_FOR_LIMITED: Final[dict[str, ForLimited]] = {}  # likewise
-_OF_OWNERS: Final[set[str]] = set()  # addresses whose service refuses all other roles
+_READ: Final[dict[str, Screen]] = {}  # those that are read, by their address
 
 
 def _opened(method: str, handler: Any) -> Any:
@@ -371,9 +374,7 @@ class Screens:
         of_owners: bool = False,
         for_limited: ForLimited = "refused",
     ) -> Callable[[Handler], Handler]:
-        if of_owners:
-            _OF_OWNERS.add(path)
-        return self._add("GET", path, scope=scope, needs_proof=proof, for_limited=for_limited)
+        return self._add("GET", path, scope=scope, needs_proof=proof, for_limited=for_limited, of_owners=of_owners)
 
     def post(
         self,
@@ -389,27 +390,17 @@ class Screens:
 
         `again`: the refusals that the page of the form shows in place of an error; `at`: its address, if not this one.
         """
-
-        def declare(handler: Any) -> Any:
-            asked = _opened("POST", handler)
-
-            async def try_it(visit: Visit) -> Response:
-                try:
-                    return await asked(visit)
-                except again as refusal:
-                    page = next(one for one in self.all if (one.method, one.path) == ("GET", at or path))
-                    return await page.handler(visit, refusal=refusal)
-
-            self._add("POST", path, scope=scope, needs_proof=proof, for_limited=for_limited)(try_it)
-            return handler
-
-        return declare
+        return self._add(
+            "POST", path, scope=scope, needs_proof=proof, for_limited=for_limited, again=again, at=at or path
+        )
 
     def open_get(self, path: str) -> Callable[[GuestHandler], GuestHandler]:
         return self._add("GET", path, is_open=True)
 
-    def open_post(self, path: str) -> Callable[[GuestHandler], GuestHandler]:
-        return self._add("POST", path, is_open=True)
+    def open_post(
+        self, path: str, *, again: tuple[type[errors.Refusal], ...] = ()
+    ) -> Callable[[GuestHandler], GuestHandler]:
+        return self._add("POST", path, is_open=True, again=again, at=path)
 
     def _add(
         self,
@@ -420,12 +411,24 @@ class Screens:
         is_open: bool = False,
         needs_proof: bool = False,
         for_limited: ForLimited = "refused",
+        of_owners: bool = False,
+        again: tuple[type[errors.Refusal], ...] = (),
+        at: str = "",
     ) -> Callable[[Any], Any]:
         def declare(handler: Any) -> Any:
-            screen = Screen(method, path, scope, is_open, needs_proof, for_limited, _opened(method, handler))
+            opened = _opened(method, handler)
+
+            async def asked(guest: Guest, **shown: Any) -> Response:
+                try:
+                    return await opened(guest, **shown)
+                except again as refusal:
+                    page = next(one for one in self.all if (one.method, one.path) == ("GET", at))
+                    return await page.handler(guest, refusal=refusal)
+
+            screen = Screen(method, path, scope, is_open, needs_proof, for_limited, of_owners, asked)
             self.all.append(screen)
             if method == "GET":
-                _SCOPES[path], _FOR_LIMITED[path] = scope, for_limited
+                _READ[path] = screen
 
             async def answer(request: Request) -> Response:
                 return await _run(screen, request)
@@ -445,7 +448,7 @@ async def _run(screen: Screen, request: Request) -> Response:
     if session is not None:
         caller = sessions.caller_of(session)
         visit = Visit(request, guest.now, session=session, caller=caller)
-        request.state.sessions.note(session, now=guest.now)
+        request.state.sessions.note(session.session_id, now=guest.now)
     try:
         if screen.method == "POST":
             require_own_origin(request.headers, guest.site)
@@ -624,13 +627,15 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
     words = guest.words
     visit = guest if isinstance(guest, Visit) else None
     has_keys = guest.cookie(KEYS_COOKIE) != "off"
+    section, _, below = guest.request.scope["path"].removeprefix(HOME).strip("/").partition("/")
     frame: dict[str, Any] = {
         "t": words,
         "lang": words.language,
         "direction": words.direction,
         "title": title,
         "is_wrong": status >= WRONG_STATUS,
-        "section": guest.request.scope["path"].removeprefix(HOME).strip("/").partition("/")[0],
+        "section": section,
+        "setting": below.partition("/")[0],
         "session": visit.session if visit else None,
         "keeps_mail": bool(visit and visit.keeps_mail),
         "may_open": visit.may_open if visit else None,

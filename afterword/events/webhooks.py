@@ -162,7 +162,6 @@ WEBHOOK = Noun(
     delete=_delete_hidden,
     screens=Screens(
         path="/console/settings/webhooks",
-        tab="webhooks",
         title="Webhooks",
         lead="A webhook tells another system of events when they happen, and signs what it sends.",
         new="New webhook",

@@ -132,11 +132,11 @@ class Settings:
 
     @property
     def backup_keys(self) -> list[str]:
-        return [part.strip() for part in self.backup_recipients.split(",") if part.strip()]
+        return _listed(self.backup_recipients)
 
     @property
     def origins(self) -> list[str]:
-        return [part.strip() for part in self.cors_origins.split(",") if part.strip()]
+        return _listed(self.cors_origins)
 
 
 def read(environment: Mapping[str, str], file: Path | None = None) -> Settings:
@@ -219,10 +219,9 @@ def _check(settings: Settings) -> None:
         raise SettingError(f"{PREFIX}SECRET_BEFORE must be what `afterword secret rotate` printed.") from error
     if settings.mail_from.count("@") != 1 or any(c.isspace() for c in settings.mail_from):
         raise SettingError(f"{PREFIX}MAIL_FROM must be one e-mail address, as in survey@example.com.")
-    for proxy in filter(None, (part.strip() for part in settings.trusted_proxies.split(","))):
-        if not _is_network(proxy):
-            raise SettingError(f"{PREFIX}TRUSTED_PROXIES must be {ADDRESSES}, joined by commas.")
+    proxies = _listed(settings.trusted_proxies)
     readers: Mapping[str, tuple[Callable[[], object], str]] = {
+        "TRUSTED_PROXIES": (lambda: [*map(ipaddress.ip_network, proxies)], f"{ADDRESSES}, joined by commas"),
         "OUTBOUND_NETWORKS": (lambda: settings.networks, "networks, joined by commas, as in 10.0.0.0/8"),
         "NAME_SERVERS": (lambda: settings.resolvers, "addresses, joined by commas, as in 9.9.9.9"),
         "SCAN_COMMAND": (lambda: settings.scan, "a command with its arguments, quoted as in a shell"),
@@ -274,12 +273,8 @@ def _check_origins(name: str, values: list[str]) -> None:
             raise SettingError(f"{PREFIX}{name} must be a scheme and a host alone, as in https://survey.example.com.")
 
 
-def _is_network(text: str) -> bool:
-    try:
-        ipaddress.ip_network(text)
-    except ValueError:
-        return False
-    return True
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _known(name: str, wanted: set[str], spelled: Callable[[str], str]) -> str:

@@ -8,8 +8,9 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import structlog
 
@@ -31,15 +32,15 @@ class MissingExtra(Exception):
     """An endpoint is set, and the library is not installed."""
 
 
-class Figure(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def value(self) -> float: ...
-    @property
-    def labels(self) -> tuple[tuple[str, str], ...]: ...
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One figure read on request: `afterword_queue_items{status="pending"} 12`."""
+
+    name: str
+    text: str
+    value: float
+    labels: tuple[tuple[str, str], ...] = ()
+    only_grows: bool = False  # a counter, not a gauge
 
 
 class Telemetry:
@@ -70,7 +71,7 @@ class Telemetry:
             "http.server.request.duration", unit="s", description="Duration of HTTP server requests."
         )
         self._observation, self._propagate, self._trace, self._context = Observation, propagate, trace, context
-        self.figures: dict[str, list[Figure]] = {}
+        self.figures: dict[str, list[Sample]] = {}
 
     @contextmanager
     def span(
@@ -106,9 +107,9 @@ class Telemetry:
     def observe_request(self, seconds: float, attributes: Mapping[str, Any]) -> None:
         self._durations.record(seconds, attributes)
 
-    def publish(self, figures: Iterable[Figure]) -> None:
+    def publish(self, figures: Iterable[Sample]) -> None:
         """Make these the values of the figures, each a gauge by its name."""
-        found: dict[str, list[Figure]] = {}
+        found: dict[str, list[Sample]] = {}
         for figure in figures:
             found.setdefault(figure.name, []).append(figure)
         for name, same in found.items():
@@ -122,7 +123,7 @@ class Telemetry:
 
         return read
 
-    async def keep_published(self, collect: Callable[[], Awaitable[Iterable[Figure]]]) -> None:
+    async def keep_published(self, collect: Callable[[], Awaitable[Iterable[Sample]]]) -> None:
         """Publish what `collect` gives, again and again. Figures that cannot be read keep their values."""
         while True:
             try:

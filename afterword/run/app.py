@@ -55,7 +55,6 @@ from afterword.sending.receipts import inbound
 from afterword.tenants import audit
 from afterword.tenants.logins import api as logins_api, policies as login_policies_api
 from afterword.tenants.logins.identities import api as identities_api
-from afterword.tenants.logins.sessions import SessionUses
 from afterword.tenants.organizations import (
     applications,
     assets,
@@ -67,7 +66,7 @@ from afterword.tenants.organizations import (
     users,
 )
 from afterword.tenants.organizations.tokens import access, api as tokens_api
-from afterword.tenants.organizations.tokens.access import TokenUses
+from afterword.tenants.organizations.tokens.access import SessionUses, TokenUses
 
 FIGURES_SECONDS = 5.0
 
@@ -235,8 +234,7 @@ def page_groups() -> list[Pages]:
 
 def _owners_of(pool: db.Pool) -> OwnersOf:
     async def owners_of(kind: str, key: str) -> set[str]:
-        async with db.connection(pool) as database:
-            return await domains.list_owners(database, kind=kind, key=key)
+        return await db.load(pool, domains.list_owners, kind=kind, key=key)
 
     return owners_of
 

@@ -32,7 +32,7 @@ from afterword.cases import mailboxes
 from afterword.core.messaging.networks import NameServer
 from afterword.core.wire.site import Site
 from afterword.kit import db, zones
-from afterword.kit.web.loopback import is_loopback
+from afterword.kit.web.loopback import host_of, is_loopback
 from afterword.kit.web.metrics import FORWARDED_FOR
 from afterword.listening.reports import comparison
 from afterword.listening.responses import rows
@@ -136,13 +136,6 @@ async def _look_at_sender(way: SenderRoute, name_servers: tuple[NameServer, ...]
         advice = "Set AFTERWORD_NAME_SERVERS to servers that this machine reaches, or try again later."
         return Finding(SENDER, True, f"{way.domain}: name servers did not answer.", advice, is_warning=True)
     return Finding(SENDER, True, f"{way.domain} has the records of a sender.")
-
-
-def host_of(smtp_url: str | None) -> str | None:
-    try:
-        return urlsplit(smtp_url or "").hostname
-    except ValueError:
-        return None
 
 
 def judge_proxies(url: str, trusted: str, forwarded: str | None) -> Sequence[Finding]:
@@ -497,7 +490,7 @@ async def ask(database_url: str | None, query: Callable[[db.Database], Awaitable
 
 
 async def _look_at_senders(database_url: str | None, smtp_url: str | None, services: Services) -> Sequence[Finding]:
-    host = host_of(smtp_url)
+    host = host_of(smtp_url or "") or None
     ways = [SenderRoute(services.mail_from.rpartition("@")[2].lower(), host)] if host else []
     if services.site is not None:
         given: dict[str, Any] = {"site": services.site, "mail_from": services.mail_from, "host": host}

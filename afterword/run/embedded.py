@@ -345,7 +345,7 @@ def set_ready(data_folder: Path) -> None:
     """Say that the new cluster has all rows, and is stopped."""
     with disk_faults(data_folder):
         (folder_of(data_folder) / READY).touch()
-        _sync(folder_of(data_folder))
+        sync(folder_of(data_folder))
 
 
 def swap(data_folder: Path) -> Path:
@@ -355,9 +355,9 @@ def swap(data_folder: Path) -> Path:
         if new.exists():
             if home.exists():
                 home.rename(_kept(data_folder, major_of(data_folder)))
-                _sync(home.parent)
+                sync(home.parent)
             new.rename(home)
-            _sync(home.parent)
+            sync(home.parent)
         shutil.rmtree(folder_of(data_folder))
     return max(data_folder.absolute().glob("postgresql-*"), key=lambda path: path.stat().st_ctime_ns)
 
@@ -367,8 +367,8 @@ def _kept(data_folder: Path, major: int) -> Path:
     return next(path for name in names if not (path := data_folder.absolute() / name).exists())
 
 
-def _sync(folder: Path) -> None:
-    """A renamed folder is on the disk under its new name."""
+def sync(folder: Path) -> None:
+    """A new or renamed entry of the folder is on the disk under its name."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -17,6 +17,7 @@ from afterword.kit.transport.base import EMAIL, Message
 from afterword.kit.transport.mime import one_line
 from afterword.kit.web import html
 
+Purpose = Literal["invitation", "reset", "address", "answer", "digest", "consent"]
 NOTICES_SHOWN_MAX = 50  # in one mail; of more it says how many
 
 
@@ -87,22 +88,28 @@ async def count_link_mails(
     )
 
 
-async def _insert_mail(
+async def insert_mail(
     db: Database,
     *,
     organization_id: str,
-    mail_id: str,
     user_id: str | None,
-    purpose: str,
+    purpose: Purpose,
     now: datetime,
     recipient: str | None = None,
     locale: str | None = None,
     address_key: bytes | None = None,
-    link: bytes | None = None,
-    content: dict[str, Any] | None = None,
+    url: str = "",
+    secret: bytes = b"",
+    content: Mapping[str, Any] | None = None,
     chat_id: str | None = None,
 ) -> None:
-    """Insert a mail with a link or a digest, which nothing joins."""
+    """Mail a link or a digest, which nothing joins: to `recipient`, else to the user, or into a chat.
+
+    `url`: of a page that opens something, stored sealed by the `secret`; without a user a visitor confirms an address.
+    In the user's language, else in `locale`. A digest has figures, or asks whether `recipient` wants them (consent).
+    """
+    mail_id = ids.ordered(now)
+    link = sealing.seal(url, secret=secret, context=link_context(mail_id)) if url else None
     await db.execute(
         """insert into notice_mail (organization_id, mail_id, user_id, due_time, created_time, purpose, recipient,
              locale, address_key, link, content, chat_id)
@@ -111,8 +118,12 @@ async def _insert_mail(
     )
 
 
-async def _claim_mails(db: Database, *, now: datetime, lease_until: datetime, limit: int) -> list[Mail]:
-    """Claim due mails, the longest due first; an attempt counts when it begins."""
+async def claim_mails(db: Database, *, now: datetime, limit: int) -> list[Mail]:
+    """Claim due mails for `LEASE_SECONDS`, the longest due first, after those of lost workers were released.
+
+    An attempt counts when it begins.
+    """
+    await reap_mails(db, now=now, limit=limit)
     rows = await db.fetch(
         """with due as materialized (
              select organization_id, mail_id from notice_mail
@@ -138,7 +149,7 @@ async def _claim_mails(db: Database, *, now: datetime, lease_until: datetime, li
              left join organization_user u on u.organization_id = t.organization_id and u.user_id = t.user_id
              left join demonstration d on d.organization_id = t.organization_id  -- from which no mail leaves
            order by t.due_time""",
-        *(now, lease_until, limit, NOTICES_SHOWN_MAX),
+        *(now, now + timedelta(seconds=LEASE_SECONDS), limit, NOTICES_SHOWN_MAX),
     )
     return [Mail(**_values(row)) for row in rows]
 
@@ -158,9 +169,9 @@ async def _settle_mail(  # any tenant: the mail names its own
     )
 
 
-async def _reap_mails(db: Database, *, now: datetime, attempts_max: int, limit: int) -> int:
-    """Release mails with an expired lease; those without attempts left fail."""
-    return await db.execute(
+async def reap_mails(db: Database, *, now: datetime, limit: int) -> None:
+    """Release mails and cards of lost workers; those without attempts left fail."""
+    await db.execute(
         """update notice_mail m
            set state = case when m.attempts >= $2 then 'failed' else 'waiting' end, lease_until = null,
              finished_time = case when m.attempts >= $2 then $1::timestamptz end,
@@ -168,12 +179,8 @@ async def _reap_mails(db: Database, *, now: datetime, attempts_max: int, limit: 
            where (m.organization_id, m.mail_id) in (
              select organization_id, mail_id from notice_mail
              where state = 'claimed' and lease_until < $1 order by lease_until limit $3 for update skip locked)""",
-        *(now, attempts_max, limit),
+        *(now, ATTEMPTS_MAX, limit),
     )
-
-
-def _values(row: Any) -> dict[str, Any]:
-    return {**dict(row), "notices": tuple(Notice(*notice) for notice in row["notices"])}
 
 
 SUBJECT_CHARACTERS_MAX = 200
@@ -322,6 +329,10 @@ def page_of_case(link: str | None) -> str:
     return f"/console/cases/{case[1]}" if case else ""
 
 
+def _values(row: Any) -> dict[str, Any]:
+    return {**dict(row), "notices": tuple(Notice(*notice) for notice in row["notices"])}
+
+
 def _url_of(path: str, site: Site) -> str:
     return f"{site.public_url}{path}" if path else ""
 
@@ -335,7 +346,6 @@ assert LEASE_SECONDS > 2 * SEND_SECONDS_MAX  # noqa: S101  a mail is settled lon
 
 MailKey = tuple[str, str, datetime]  # organization_id, user_id, due_time
 Outcome = Literal["sent", "failed", "retry"]
-Purpose = Literal["invitation", "reset", "address", "answer"]
 
 
 async def schedule(db: Database, *, keys: Iterable[MailKey], now: datetime) -> dict[MailKey, str]:
@@ -344,76 +354,8 @@ async def schedule(db: Database, *, keys: Iterable[MailKey], now: datetime) -> d
     return await _insert_mails(db, mails=mails, now=now) if mails else {}
 
 
-async def schedule_link(
-    db: Database,
-    *,
-    organization_id: str,
-    user_id: str | None,
-    purpose: Purpose,
-    url: str,
-    recipient: str,
-    locale: str | None = None,
-    address_key: bytes | None = None,
-    secret: bytes,
-    now: datetime,
-) -> None:
-    """Mail the address of a page that opens something, in the user's language, else in `locale`. It is stored sealed.
-
-    Without a user it goes to a visitor who confirms an address.
-    """
-    mail_id = ids.ordered(now)
-    await _insert_mail(
-        db,
-        organization_id=organization_id,
-        mail_id=mail_id,
-        user_id=user_id,
-        purpose=purpose,
-        recipient=recipient,
-        locale=locale,
-        address_key=address_key,
-        link=sealing.seal(url, secret=secret, context=link_context(mail_id)),
-        now=now,
-    )
-
-
-async def schedule_digest(
-    db: Database,
-    *,
-    organization_id: str,
-    user_id: str,
-    content: Mapping[str, Any],
-    now: datetime,
-    recipient: str | None = None,
-    purpose: Literal["digest", "consent"] = "digest",
-    chat_id: str | None = None,
-) -> None:
-    """Mail figures, or the question whether `recipient` wants them; without it to the user, or into a chat."""
-    await _insert_mail(
-        db,
-        organization_id=organization_id,
-        mail_id=ids.ordered(now),
-        user_id=user_id,
-        purpose=purpose,
-        recipient=recipient,
-        content=dict(content),
-        chat_id=chat_id,
-        now=now,
-    )
-
-
 def link_context(mail_id: str) -> str:
     return f"mail:{mail_id}"
-
-
-async def claim(db: Database, *, now: datetime, limit: int) -> list[Mail]:
-    """Claim due mails for `LEASE_SECONDS`, after those of lost workers were released."""
-    await reap(db, now=now, limit=limit)
-    return await _claim_mails(db, now=now, lease_until=now + timedelta(seconds=LEASE_SECONDS), limit=limit)
-
-
-async def reap(db: Database, *, now: datetime, limit: int) -> None:
-    """Release mails and cards of lost workers."""
-    await _reap_mails(db, now=now, attempts_max=ATTEMPTS_MAX, limit=limit)
 
 
 async def settle(

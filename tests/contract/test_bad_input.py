@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
@@ -417,9 +418,10 @@ class TestTokens:
         assert ["unknown_scope"] == [error.code for error in refused.value.errors]
 
     async def test_scope_that_the_maker_does_not_hold(self, world: World) -> None:
+        maker = replace(world.ours.house.caller, scopes=frozenset({"Queue.Read"}))
         for scope in sorted(SCOPES - {"Queue.Read"}):
             with pytest.raises(errors.Invalid):
-                await world.token_for([scope], maker_scopes={"Queue.Read"})
+                await world.token_for([scope], maker=maker)
 
 
 async def reached(*_: object) -> None:

@@ -18,7 +18,7 @@ from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.core.answers.files import NewFile
 from afterword.core.answers.values import Given
 from afterword.core.messaging.networks import NameServer
-from afterword.core.organizations.access import SCOPES
+from afterword.core.organizations.access import SCOPES, Caller
 from afterword.core.wire.site import Site
 from afterword.ids import derived
 from afterword.kit import db
@@ -147,7 +147,7 @@ class World:
         scopes: Collection[str],
         *,
         user_id: str | None = None,
-        maker_scopes: Collection[str] = SCOPES,
+        maker: Caller | None = None,
         test: bool = False,
     ) -> str:
         """The text of a new token of ours."""
@@ -156,7 +156,7 @@ class World:
             self.ours.house.organization_id,
             scopes=scopes,
             user_id=user_id,
-            maker_scopes=maker_scopes,
+            maker=maker,
             test=test,
         )
 

@@ -55,7 +55,10 @@ class Taker:
             raise NoAnswer("The connection broke before the answer was complete.")
         return Answer(200, {}, b"")
 
-    async def close(self) -> None:
+    async def __aenter__(self) -> None:
+        """It is taken as it is."""
+
+    async def __aexit__(self, *_: object) -> None:
         """There is nothing to close."""
 
 

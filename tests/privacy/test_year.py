@@ -119,11 +119,10 @@ def _jobs(house: House, files: Path) -> Sequence[Job]:
     lease = Lease(owner=uuid4(), seconds=60, margin_seconds=5)
     found = jobs_of(
         lease=lease,
-        secret=house.site.secret,
+        site=replace(house.site, file_folder=str(files)),
         pace=Pace(),
         draw=random.random,
         queue_days=DAYS_DEFAULT,
-        file_folder=str(files),
     )
     return [job for job in found if job.name not in NOT_OF_DAYS]
 

@@ -399,7 +399,7 @@ async def ask_to_confirm(
     if suppressed or sent >= MAILS_PER_HOUR:
         return
     proof = _sealed(link, normal, secret=site.secret, until=now + CONFIRMED_FOR)
-    await mails.schedule_link(
+    await mails.insert_mail(
         db,
         organization_id=organization_id,
         user_id=None,

@@ -54,7 +54,6 @@ async def list_names(visit: Visit, db: Database) -> Response:
     return visit.page(
         "things.html",
         title=words("Metadata"),
-        tab="metadata",
         lead=words("What your system sends about an order or a person. Conditions, reports and texts use these names."),
         new=(words("New name"), f"{METADATA}/new?kind={kind}"),
         list=Listing(

@@ -54,16 +54,13 @@ Row = Mapping[Any, Any]  # by name or place; the driver's own type is no Mapping
 
 
 class Taken(errors.Conflict):
-    """A unique key holds this value already; `constraint` names the key."""
-
-    constraint: str = ""
+    """A unique key holds this value already."""
 
 
 class Dangling(errors.Conflict):
-    """A foreign key points at nothing, or something still points at what goes; `constraint` names the key."""
+    """A foreign key points at nothing, or something still points at what goes."""
 
     code_default = "in_use"
-    constraint: str = ""
 
 
 class LockTimeout(errors.Unavailable):
@@ -604,13 +601,9 @@ def _refuse(error: BaseException) -> None:
 def _refusal_of(error: BaseException) -> errors.Refusal | None:
     match error:
         case asyncpg.UniqueViolationError():
-            taken = Taken("There is one with this key already.")
-            taken.constraint = str(getattr(error, "constraint_name", ""))
-            return taken
+            return Taken("There is one with this key already.")
         case asyncpg.ForeignKeyViolationError() | asyncpg.RestrictViolationError():
-            dangling = Dangling("Something else refers to it, or it refers to something that is not there.")
-            dangling.constraint = str(getattr(error, "constraint_name", ""))
-            return dangling
+            return Dangling("Something else refers to it, or it refers to something that is not there.")
         case asyncpg.LockNotAvailableError():
             return LockTimeout("Somebody else is changing the same thing.", headers=_retry_after())
         case asyncpg.InvalidCachedStatementError() | asyncpg.OutdatedSchemaCacheError():

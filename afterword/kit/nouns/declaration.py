@@ -215,7 +215,6 @@ class Screens(Generic[R]):
     """
 
     path: str
-    tab: str
     title: Marked
     new: Marked
     lead: Marked = ""

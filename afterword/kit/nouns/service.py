@@ -116,18 +116,9 @@ def _leading(
     return (organization_id, *reach)[: statements_of(noun).leading]
 
 
-async def every(
-    noun: Noun[R],
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str] = (),
-    test_only: bool = False,
-) -> list[R]:
+async def every(noun: Noun[R], db: Database, *, organization_id: str, **reach: Any) -> list[R]:
     """All rows in their own order; there are at most so many as an organization may have, and those of the product."""
-    page = whole_page(noun)
-    reach = {"organization_id": organization_id, "application_ids": application_ids, "test_only": test_only}
-    return (await rows(noun, db, **reach, page=page)).items
+    return (await rows(noun, db, organization_id=organization_id, **reach, page=whole_page(noun))).items
 
 
 async def create(

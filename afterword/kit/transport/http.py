@@ -13,7 +13,7 @@ import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import httpx2
 
@@ -228,6 +228,12 @@ class Caller:
     async def close(self) -> None:
         """End the threads that resolve names. No connection stays open between calls."""
         self._resolvers.shutdown(wait=False, cancel_futures=True)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
     async def _trusted(self) -> ssl.SSLContext:
         async with self._preparing:  # authorities take tens of ms to load: once, however many begin together

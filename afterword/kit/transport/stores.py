@@ -266,11 +266,8 @@ async def opened(target: Target, *, allowed: tuple[Network, ...], now: datetime)
     if target.destination == "folder":
         yield _Folder(Path(target.folder), target.path)
     elif target.destination == "s3":
-        caller = http.Caller(allowed=allowed)
-        try:
+        async with http.Caller(allowed=allowed) as caller:
             yield _Bucket(target, caller, now)
-        finally:
-            await caller.close()
     else:
         async with _sftp(target, allowed=allowed) as store:
             yield store

@@ -3,7 +3,6 @@
 import asyncio
 from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from types import SimpleNamespace
 from typing import Final, cast
@@ -17,6 +16,7 @@ from starlette.responses import JSONResponse, Response
 
 from afterword import errors
 from afterword.kit import db
+from afterword.kit.telemetry import Sample
 from afterword.kit.web import loopback
 from afterword.kit.web.routing import Pages
 
@@ -26,17 +26,6 @@ READY_SECONDS_MAX = 1.0
 FORWARDED_FOR: Final = "Afterword-Forwarded-For"  # on /healthz, for the doctor; it names no address
 NO_STORE: Final = {"Cache-Control": "no-store"}
 disable_created_metrics()
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """One figure read on request: `afterword_queue_items{status="pending"} 12`."""
-
-    name: str
-    text: str
-    value: float
-    labels: tuple[tuple[str, str], ...] = ()
-    only_grows: bool = False  # a counter, not a gauge
 
 
 Collect = Callable[[], Awaitable[Iterable[Sample]]]

@@ -167,7 +167,7 @@ class Middleware:
         metrics: Metrics,
         origins: Collection[str] = (),
         load_shedder: LoadShedder | None = None,
-        gate: PageGate | None = None,
+        gate: PageGate,
     ) -> None:
         self._app = app
         self._gate = gate
@@ -228,8 +228,7 @@ class Middleware:
             logger.warning("a proxy is not trusted: all its clients count as one source", peer=peer, setting=TRUSTED)
         if answer.is_preflight:
             return answer, answer.send_preflight
-        is_gated = self._gate is not None and self._site.domains.organizations
-        return answer, self._pass_gate if is_gated else self._app
+        return answer, self._pass_gate if self._site.domains.organizations else self._app
 
     async def _pass(
         self, load_shedder: LoadShedder, app: ASGIApp, scope: Scope, receive: Receive, answer: "_Answer"
@@ -243,8 +242,7 @@ class Middleware:
             load_shedder.leave()
 
     async def _pass_gate(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._gate is not None:
-            scope["path"] = await self._gate.path(scope, scope["afterword.headers"])
+        scope["path"] = await self._gate.path(scope, scope["afterword.headers"])
         await self._app(scope, receive, send)
 
     async def _refuse(self, refusal: errors.Refusal, scope: Scope, answer: "_Answer") -> None:

@@ -243,7 +243,6 @@ SCHEDULE = Noun(
     conflict=lambda _: errors.Invalid.at("/path", "taken", "Another export on a timetable writes into this folder."),
     screens=Screens(
         path="/console/settings/exports",
-        tab="exports",
         title="Exports on a timetable",
         lead="Afterword writes the responses of a questionnaire to a store of yours, again and again.",
         new="New export on a timetable",

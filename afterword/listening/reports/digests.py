@@ -253,7 +253,7 @@ async def mail_due(db: Database, *, write: Write, now: datetime, limit: int) -> 
         try:
             async with savepoint(db):
                 if (caller := await _reader(db, digest, organization)) is not None:
-                    await mails.schedule_digest(
+                    await mails.insert_mail(
                         db,
                         organization_id=digest.organization_id,
                         user_id=digest.user_id,

@@ -91,7 +91,6 @@ THEME = Noun(
     fixed=lambda caller, _theme: is_of_all(caller, None),
     screens=Screens(
         path="/console/settings/themes",
-        tab="themes",
         title="Themes",
         lead="A comment is counted for a theme when it holds one of its words. Changes hold for old comments too.",
         new="New theme",

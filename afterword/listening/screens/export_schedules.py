@@ -55,9 +55,7 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
         return visit.page(
             "things.html",
             title=words("New export on a timetable"),
-            tab="exports",
             lead=words("Where do the files go?"),
-            new=None,
             list=Listing(
                 rows=[{"url": f"{PATH}/new?destination={one}", "title": text, **rest} for one, text in kinds.items()],
                 empty="",

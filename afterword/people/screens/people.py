@@ -480,9 +480,7 @@ async def list_proofs(visit: Visit, db: Database) -> Response:
     return visit.page(
         "things.html",
         title=words("Proofs of erasure"),
-        tab="erasures",
         lead=words("One proof for each person whose data was erased. None says who it was."),
-        new=None,
         list=Listing(
             rows=[
                 {

@@ -91,9 +91,7 @@ async def list_runs(visit: Visit) -> Response:
     return visit.page(
         "things.html",
         title=words("Removed so far"),
-        tab="retention",
         lead=words("One run per day for each kind of data that has a period."),
-        new=None,
         list=Listing(
             rows=[
                 {

@@ -25,6 +25,7 @@ from afterword import errors
 from afterword.kit.db import Database
 from afterword.kit.web.metrics import Sample
 from afterword.run.backups import store
+from afterword.run.embedded import sync
 
 AGE_PACKAGE: Final[Any] = pyrage  # compiled, without types
 SUFFIX: Final = ".age"
@@ -172,7 +173,8 @@ class Folder:
                 os.fsync(file.fileno())
             part.replace(path)
             for folder in {path.parent, self.path}:
-                _sync(folder)
+                with suppress(OSError):  # some network file systems know no such thing
+                    sync(folder)
 
     def get(self, name: str) -> bytes:
         with _sentence(self.path):
@@ -296,16 +298,6 @@ def _sentence(folder: Path) -> Generator[None]:
         yield
     except OSError as error:
         raise CannotUse(f"The folder of backups {folder} cannot be used: {error.strerror or error}.") from error
-
-
-def _sync(folder: Path) -> None:
-    """The name of a new file is on the disk too."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):  # some network file systems know no such thing
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 AGE: Final = ("afterword_backup_age_seconds", "Age of the last backup, of the installation where there is none.")

@@ -43,16 +43,17 @@ async def list_tables(connection: Any) -> list[Table]:  # any tenant: the tables
            group by c.relname order by c.relname""",
         REVISION_TABLE,
     )
-    return [Table(row["name"], row["columns"]) for row in rows]
+    return [Table(*row) for row in rows]
 
 
 async def list_sequences(connection: Any) -> dict[str, int]:  # any tenant: the sequences of the installation
     """The last number of each sequence that has given one."""
-    rows = await connection.fetch(
-        """select sequencename::text as name, last_value from pg_sequences
-           where schemaname = current_schema() and last_value is not null order by 1"""
+    return dict(
+        await connection.fetch(
+            """select sequencename::text as name, last_value from pg_sequences
+               where schemaname = current_schema() and last_value is not null order by 1"""
+        )
     )
-    return {row["name"]: row["last_value"] for row in rows}
 
 
 async def get_has_table(connection: Any, *, name: str) -> bool:  # any tenant: tables of the installation

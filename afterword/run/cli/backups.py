@@ -72,8 +72,7 @@ async def replay_lines(pool: db.Pool, *, kept: Sequence[LedgerLine], secret: byt
     What ran when the backup was taken ends first, since of a person one erasure runs at a time.
     """
     done = 0
-    async with db.transaction(pool) as database:
-        await log.adopt(database)  # else no reader works on what came from another cluster
+    await db.change(pool, log.adopt)  # else no reader works on what came from another cluster
     await _work(pool, secret=secret)
     for line in kept:
         async with db.transaction(pool) as database:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import cyclopts
 
+from afterword import errors
 from afterword.core import keys
 from afterword.core.keys import Secret
 from afterword.core.wire.site import Site
@@ -119,7 +120,7 @@ async def first_owner_url(opened: Context) -> str | None:
     async with await db.open_pool(opened.database_url, size_max=1) as pool:
         try:
             return await setup_url(pool, opened.site)
-        except CommandError:
+        except errors.NotFound:
             return None
 
 
@@ -127,13 +128,9 @@ async def setup_url(pool: db.Pool, site: Site, *, domain: str | None = None) -> 
     """The link; None where an owner can log in. It is for the organization that is there, else for a new one."""
     async with db.transaction(pool) as database:
         found = await organizations.list_organizations(database, limit=2)
-        if domain is not None:
-            found = [await organizations.get_organization_by_domain(database, domain=domain)]
-            if found[0] is None:
-                raise CommandError(f"There is no organization with the domain “{domain}”.")
-        chosen = found[0].organization_id if len(found) == 1 and found[0] else None
-        if len(found) > 1:
-            raise CommandError("There are several organizations. Name one with --organization DOMAIN.")
+        if domain is not None or len(found) > 1:
+            found = [await context.organization_of(database, domain)]
+        chosen = found[0].organization_id if found else None
         if await logins.get_owner_email(database, organization_id=chosen) is not None:
             return None
         secret = await links.make(database, link=Link("setup", chosen, None, None, None), now=database.clock.now())

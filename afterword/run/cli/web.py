@@ -18,9 +18,8 @@ from afterword.kit.web.protocol import Protocol, Server
 from afterword.run.app import MakeEndpoint, create_app, queue_figures
 from afterword.run.cli import CommandError, context, serve
 from afterword.tenants.logins import sessions
-from afterword.tenants.logins.sessions import SessionUses
 from afterword.tenants.organizations.tokens import service as tokens
-from afterword.tenants.organizations.tokens.access import TokenUses
+from afterword.tenants.organizations.tokens.access import SessionUses, TokenUses
 
 BACKLOG_CONNECTIONS = 2048
 GRACE_SECONDS = 25

@@ -27,6 +27,7 @@ from afterword.listening.reports.custom_reports import REPORT
 from afterword.listening.reports.resources import ReportSpec, document_of
 from afterword.listening.responses import rows as responses, themes
 from afterword.sending.pipelines import starters
+from afterword.tenants.logins import sessions
 from afterword.tenants.organizations import service as organizations, users
 from afterword.tenants.organizations.applications import get_first_application_id
 from afterword.tenants.organizations.service import Organization
@@ -36,26 +37,23 @@ Rows = Sequence[Mapping[str, Any]]
 
 async def _claim_organization(db: Database, *, organization_id: str, now: datetime) -> bool:
     """Mark the organization as a demonstration. False if it is one, or if anybody was asked already."""
-    return bool(
-        await db.execute(
-            """update organization o set demonstration_time = $2
-               where o.organization_id = $1 and o.demonstration_time is null and not exists (
-                 select from questionnaire_instance i where i.organization_id = o.organization_id)""",
-            *(organization_id, now),
-        )
+    return await db.touches(
+        """update organization o set demonstration_time = $2
+           where o.organization_id = $1 and o.demonstration_time is null and not exists (
+             select from questionnaire_instance i where i.organization_id = o.organization_id)""",
+        *(organization_id, now),
     )
 
 
 async def _list_sent(db: Database, *, organization_id: str) -> list[tuple[str, str, str]]:
     """Questionnaire, pipeline and published version, always in the same order."""
-    rows = await db.fetch(
+    return await db.fetch_tuples(
         """select p.questionnaire_id, p.pipeline_id, q.published_version_id
            from pipeline p join questionnaire q using (organization_id, questionnaire_id)
            where p.organization_id = $1 and q.published_version_id is not null order by q.slug, p.pipeline_id
            limit 10""",
         organization_id,
     )
-    return [(row[0], row[1], row[2]) for row in rows]
 
 
 async def _insert_people(db: Database, *, organization_id: str, people: Rows, channel_id: int) -> None:
@@ -158,8 +156,7 @@ async def _insert_cases(db: Database, *, organization_id: str, alert_id: str, ca
 
 async def _claim_shared(db: Database) -> bool:  # any tenant: one for the installation
     """Lock the shared shop until the end of the transaction; False: none is asked for, or another worker makes it."""
-    row = await db.fetch_row("select from demonstration where user_id is null for update skip locked")
-    return row is not None
+    return await db.touches("select from demonstration where user_id is null for update skip locked")
 
 
 async def _update_shared(  # any tenant: one for the installation
@@ -316,6 +313,19 @@ async def make_shared(db: Database, *, secret: bytes, now: datetime) -> bool:
     await fill(db, organization_id=key, application_id=application_id, secret=secret, now=now)
     await _update_shared(db, organization_id=key, user_id=visitor.user_id)
     return True
+
+
+async def make_next(pool: Pool, *, database_url: str, secret: bytes) -> bool:
+    """Make the shop if it is asked for; where that fails, somebody must ask again."""
+    if await databases.load(pool, sessions.get_is_demonstration_made) is not False:
+        return False
+    try:
+        async with await open_pool(database_url) as own, databases.transaction(own) as db:
+            await make_shared(db, secret=secret, now=db.clock.now())
+    except Exception:
+        await databases.change(pool, delete_request)
+        raise
+    return False
 
 
 _RULE: Final[Mapping[str, Any]] = {

@@ -7,7 +7,7 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import structlog
@@ -74,18 +74,13 @@ class Deliverer(Flights[Delivery]):
         self._fan_out_events = FAN_OUT_EVENTS_MAX
 
     async def run(self, stop: asyncio.Event) -> None:
-        try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(repeat(self.fan_out, name="fan out", seconds=FAN_OUT_SECONDS, stop=stop))
-                group.create_task(repeat(self._reap, name="reap deliveries", seconds=REAP_SECONDS, stop=stop))
-                landed = asyncio.Event()  # after `stop`, what is in flight is held until it has ended
-                group.create_task(
-                    repeat(self._renew, name="renew deliveries", seconds=self._renew_seconds, stop=landed)
-                )
-                await super().run(stop)
-                landed.set()
-        finally:
-            await self._caller.close()
+        async with self._caller, asyncio.TaskGroup() as group:
+            group.create_task(repeat(self.fan_out, name="fan out", seconds=FAN_OUT_SECONDS, stop=stop))
+            group.create_task(repeat(self._reap, name="reap deliveries", seconds=REAP_SECONDS, stop=stop))
+            landed = asyncio.Event()  # after `stop`, what is in flight is held until it has ended
+            group.create_task(repeat(self._renew, name="renew deliveries", seconds=self._renew_seconds, stop=landed))
+            await super().run(stop)
+            landed.set()
 
     async def fan_out(self) -> bool:
         """True if there may be more. Takes fewer at a time while it is slow, because the webhooks are locked."""
@@ -107,9 +102,8 @@ class Deliverer(Flights[Delivery]):
         return deliveries, bool(deliveries) or self._cursor != sending.START
 
     async def _reap(self) -> bool:
-        async with db.transaction(self._pool) as database:
-            now = database.clock.now()
-            return await sending.reap(database, limit=REAP_MAX, now=now, jitter=jitter()) == REAP_MAX
+        now = self._pool.clock.now()
+        return await db.change(self._pool, sending.reap, limit=REAP_MAX, now=now, jitter=jitter()) == REAP_MAX
 
     async def _renew(self) -> bool:
         if leases := [delivery.lease for delivery in self._flights.values()]:
@@ -171,9 +165,8 @@ class Deliverer(Flights[Delivery]):
         """Write it down; a database that is away for a moment, or a replay that holds the webhook, is waited for."""
         for tries in range(1, SETTLE_TRIES_MAX + 1):
             try:
-                async with db.transaction(self._pool) as database:
-                    now = database.clock.now()
-                    await sending.settle(database, lease=delivery.lease, reply=reply, now=now, jitter=jitter())
+                told: dict[str, Any] = {"now": self._pool.clock.now(), "jitter": jitter()}
+                await db.change(self._pool, sending.settle, lease=delivery.lease, reply=reply, **told)
             except errors.Unavailable:
                 if tries == SETTLE_TRIES_MAX:
                     raise

@@ -87,10 +87,7 @@ logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 async def wait(stop: asyncio.Event, seconds: float) -> None:
-    try:
-        await asyncio.wait_for(stop.wait(), seconds)
-    except TimeoutError:
-        return
+    await first_of(stop, seconds=seconds)
 
 
 async def first_of(*events: asyncio.Event, seconds: float | None = None) -> None:

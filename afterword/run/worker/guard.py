@@ -12,10 +12,9 @@ from typing import Final
 import msgspec
 import structlog
 
-from afterword import errors
 from afterword.events import log
 from afterword.kit import db
-from afterword.run.worker.flights import wait
+from afterword.run.worker.flights import repeat
 from afterword.sending.queue import restores
 from afterword.sending.queue.restores import SendingMark
 
@@ -49,16 +48,9 @@ class Guard:
         return self._reason is None
 
     async def run(self, stop: asyncio.Event) -> None:
-        while not stop.is_set():
-            try:
-                await self._check()
-            except errors.Unavailable:
-                pass  # the sender says so
-            except Exception:
-                logger.exception("the guard of sending could not look")
-            await wait(stop, CHECK_SECONDS)
+        await repeat(self._check, name="the guard of sending", seconds=CHECK_SECONDS, stop=stop)
 
-    async def _check(self) -> None:
+    async def _check(self) -> bool:
         await self._adopt()
         async with db.transaction(self._pool) as database:
             # Without a file no mark outlasts a restart, so late items prove nothing.
@@ -73,6 +65,7 @@ class Guard:
         if self._file is not None and self._mark is not None and self._mark != self._kept:
             await asyncio.to_thread(_write, self._file, self._mark)
             self._kept = self._mark
+        return False  # not again at once
 
     async def _adopt(self) -> None:
         count = await db.change(self._pool, log.adopt)

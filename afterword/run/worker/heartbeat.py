@@ -33,7 +33,7 @@ class Heartbeat:
     pace: Pace
     lease_keys: Callable[[], Sequence[LeaseKey]]
     lose: Callable[[Collection[LeaseKey]], None]
-    watch: Callable[[], None] | None = None
+    watch: Callable[[], None]
     connected: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _stopped: threading.Event = field(default_factory=threading.Event, init=False)
 
@@ -61,16 +61,14 @@ class Heartbeat:
         renewed = time.monotonic()
         while not await asyncio.to_thread(self._stopped.wait, wait):
             started = time.monotonic()
-            if self.watch is not None:
-                self.watch()
+            self.watch()
+            wait = min(AGAIN_SECONDS, self.pace.heartbeat_seconds)
             try:
                 await self._renew(pool)
             except errors.Unavailable:
                 logger.warning("leases could not be renewed")
-                wait = min(AGAIN_SECONDS, self.pace.heartbeat_seconds)
             except Exception:
                 logger.exception("leases could not be renewed")
-                wait = min(AGAIN_SECONDS, self.pace.heartbeat_seconds)
             else:
                 now = time.monotonic()
                 if now - renewed > 2 * self.pace.heartbeat_seconds:
@@ -83,8 +81,7 @@ class Heartbeat:
         """A pool whose connection is open, however long that takes; None when the worker stops before."""
         pool, is_told = None, False
         while not self._stopped.is_set():
-            if self.watch is not None:
-                self.watch()
+            self.watch()
             try:
                 pool = pool or await db.open_pool(
                     self.database_url, size_max=1, application_name="afterword heartbeat", statement_cache_size=0

@@ -13,6 +13,7 @@ from afterword.asking.links.domains import CustomDomainRecord
 from afterword.cases import escalation, mailboxes, notifications, service as cases
 from afterword.core.scheduling.lanes import START, LaneKey
 from afterword.core.scheduling.retries import JITTER_MAX
+from afterword.core.wire.site import Site
 from afterword.events import log
 from afterword.kit import db
 from afterword.kit.db import Database
@@ -46,14 +47,11 @@ class DomainChecks(Flights[CustomDomainRecord]):
 
     async def claim(self, limit: int) -> tuple[Sequence[CustomDomainRecord], bool]:
         await domains.try_refresh(self._pool, site=self._site)
-        async with db.transaction(self._pool) as database:
-            claimed = await domains.claim_due(database, now=database.clock.now(), limit=limit)
+        claimed = await db.change(self._pool, domains.claim_due, now=self._pool.clock.now(), limit=limit)
         return claimed, bool(claimed)
 
     async def serve(self, domain: CustomDomainRecord) -> None:
-        async with db.connection(self._pool) as database:
-            now = database.clock.now()
-        await domains.ask(self._pool, domain=domain, site=self._site, now=now)
+        await domains.ask(self._pool, domain=domain, site=self._site, now=self._pool.clock.now())
 
 
 class Mailboxes(Flights[mailboxes.Reading]):
@@ -63,8 +61,7 @@ class Mailboxes(Flights[mailboxes.Reading]):
     grace_seconds = 10.0
 
     async def claim(self, limit: int) -> tuple[Sequence[mailboxes.Reading], bool]:
-        async with db.transaction(self._pool) as database:
-            claimed = await mailboxes.claim_due(database, now=database.clock.now(), limit=limit)
+        claimed = await db.change(self._pool, mailboxes.claim_due, now=self._pool.clock.now(), limit=limit)
         return claimed, bool(claimed)
 
     async def serve(self, reading: mailboxes.Reading) -> None:
@@ -162,10 +159,9 @@ def steps(name: str, seconds: float, work: SingleWork, *, batch: int = 1) -> Job
     return Job(name, seconds, batch, lambda db: work(db, now=db.clock.now()))
 
 
-def jobs_of(
-    *, lease: Lease, secret: bytes, pace: Pace, draw: Draw, queue_days: int, file_folder: str = ""
-) -> Sequence[Job]:
+def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int) -> Sequence[Job]:
     """All jobs of a worker. Each worker runs each job, and the first to come does the work."""
+    secret = site.secret
     expiry = _Expiry(lease=lease, secret=secret, draw=draw)
 
     async def reap(db: Database) -> int:
@@ -185,7 +181,7 @@ def jobs_of(
         steps(
             "remove files that no answer lists",
             RETENTION_SECONDS,
-            partial(files.remove_strays, file_folder=file_folder),
+            partial(files.remove_strays, file_folder=site.file_folder),
             batch=files.STRAYS_MAX,
         ),
         Job("remove old items", RETENTION_SECONDS, PRUNE_ROWS_MAX, _Retention(queue_days).run),

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import ClassVar, Final, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 from uuid import UUID
 
 import structlog
@@ -73,8 +73,7 @@ class LongWorker(ABC, Generic[Job]):
             logger.info("a job was lost", table=self._leases.table)
             return False  # and not at once back again, or two workers could take it from each other for ever
         except (errors.NotFound, errors.Conflict) as refusal:
-            async with db.transaction(self._pool) as database:
-                await self.fail(database, job, refusal.detail, database.clock.now())
+            await db.change(self._pool, self.fail, job, refusal.detail, self._pool.clock.now())
         except BaseException as error:
             is_away = isinstance(error, errors.Unavailable) and not self.counts_unavailable
             await self._release(job, is_tried=isinstance(error, Exception) and not is_away)
@@ -89,8 +88,8 @@ class LongWorker(ABC, Generic[Job]):
         while True:
             await asyncio.sleep(RENEW_SECONDS)
             with suppress(errors.Unavailable):  # then at the next time
-                async with db.transaction(self._pool) as database:
-                    await self._leases.renew(database, job=job, owner=self._owner, now=database.clock.now())
+                now = self._pool.clock.now()
+                await db.change(self._pool, self._leases.renew, job=job, owner=self._owner, now=now)
 
     async def _release(self, job: Job, *, is_tried: bool) -> None:
         """Let the next worker go on, or this one later; a job that has ended stays as it is."""
@@ -125,9 +124,8 @@ class StepWorker(LongWorker[Stepped]):
         for _ in range(STEPS_A_TURN):
             if stop.is_set():
                 return
-            async with db.transaction(self._pool) as database:
-                now = database.clock.now()
-                job = await self._step(database, job=job, owner=self._owner, secret=self._secret, now=now)
+            given: dict[str, Any] = {"owner": self._owner, "secret": self._secret, "now": self._pool.clock.now()}
+            job = await db.change(self._pool, self._step, job=job, **given)
             if job.has_ended:
                 return
             await asyncio.sleep(PAUSE_SECONDS)
@@ -187,8 +185,7 @@ class Exporter(LongWorker[Export]):
         rest = exports.pack_rest(work)
         while (piece := await asyncio.to_thread(next, rest, None)) is not None:
             await self._keep(work, piece)
-        async with db.transaction(self._pool) as database:
-            await exports.finish(database, work=work, now=database.clock.now())
+        await db.change(self._pool, exports.finish, work=work, now=self._pool.clock.now())
 
     async def _read(self, work: Work, after: tuple[datetime, str] | None) -> Scanned | None:
         return await db.change(self._pool, exports.read, work=work, after=after)

@@ -17,7 +17,7 @@ from afterword.kit import db
 from afterword.kit.transport.base import EMAIL, LINK, OUTBOX, Channel, Message
 from afterword.kit.transport.http import Caller
 from afterword.run import renderings
-from afterword.run.worker import demonstrations
+from afterword.run.demonstration import service as demonstration
 from afterword.run.worker.deliverer import Deliverer
 from afterword.run.worker.flights import AWAY_SECONDS_MAX, POOL_SIZE, Pace, first_of, jitter, repeat, wait
 from afterword.run.worker.guard import Guard
@@ -76,14 +76,7 @@ async def run(
         await domains.try_refresh(pool, site=site)  # before any message is written
         try:
             async with asyncio.TaskGroup() as group:
-                for job in jobs_of(
-                    lease=sender.lease,
-                    secret=site.secret,
-                    pace=pace,
-                    draw=random.random,
-                    queue_days=queue_days,
-                    file_folder=site.file_folder,
-                ):
+                for job in jobs_of(lease=sender.lease, site=site, pace=pace, draw=random.random, queue_days=queue_days):
                     group.create_task(_repeat(job, pool, stop))
                 group.create_task(Exporter(pool, sender.run_id).run(stop))
                 for _ in range(SHIPPERS):
@@ -93,7 +86,7 @@ async def run(
                 group.create_task(Importer(pool, sender.run_id, secret=site.secret).run(stop))
                 group.create_task(BatchWorker(pool, sender.run_id, secret=site.secret).run(stop))
                 if site.has_demonstration:
-                    make = partial(demonstrations.make_next, pool, database_url=database_url, secret=site.secret)
+                    make = partial(demonstration.make_next, pool, database_url=database_url, secret=site.secret)
                     group.create_task(repeat(make, name="demonstration", seconds=DEMONSTRATION_SECONDS, stop=stop))
                 group.create_task(guard.run(stop))
                 group.create_task(sender.tick(stop))
@@ -159,15 +152,11 @@ async def _send(sender: Sender, heartbeat: Heartbeat, stop: asyncio.Event) -> No
 
 async def _repeat(job: Job, pool: db.Pool, stop: asyncio.Event) -> None:
     """Run a job until `stop`; its errors are logged and end nothing."""
-    while not stop.is_set():
-        seconds = job.seconds
-        try:
-            for _ in range(BATCHES_MAX):
-                count = await db.change(pool, job.run)
-                if count < job.batch or stop.is_set():
-                    break
-        except errors.Unavailable:
-            seconds = min(seconds, AWAY_SECONDS_MAX)
-        except Exception:
-            logger.exception("job failed", job=job.name)
-        await wait(stop, seconds * jitter())
+
+    async def turn() -> bool:
+        for _ in range(BATCHES_MAX):
+            if await db.change(pool, job.run) < job.batch or stop.is_set():
+                break
+        return False
+
+    await repeat(turn, name=job.name, seconds=job.seconds, stop=stop)

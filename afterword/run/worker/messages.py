@@ -140,7 +140,7 @@ class Notices(_Messages[mails.Mail]):
         self._channel = channel
 
     async def claim_due(self, database: Database, limit: int) -> Sequence[mails.Mail]:
-        return await mails.claim(database, now=database.clock.now(), limit=limit)
+        return await mails.claim_mails(database, now=database.clock.now(), limit=limit)
 
     async def compose(self, database: Database, mail: mails.Mail) -> Message:
         if mail.email is None or not (mail.notices or mail.purpose):
@@ -173,10 +173,8 @@ class Chats(_Messages[chats.ChatMessage]):
         self._caller = caller
 
     async def run(self, stop: asyncio.Event) -> None:
-        try:
+        async with self._caller:
             await super().run(stop)
-        finally:
-            await self._caller.close()
 
     async def claim_due(self, database: Database, limit: int) -> Sequence[chats.ChatMessage]:
         return await chats.claim_cards(database, now=database.clock.now(), limit=limit)

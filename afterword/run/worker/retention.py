@@ -5,7 +5,7 @@ Items, events, entries of the audit log, and what an organization has a period f
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final, LiteralString
 
 from afterword.asking.instances import choices
 from afterword.core.messaging import notices
@@ -23,25 +23,31 @@ from afterword.tenants.logins import service as logins, sessions
 from afterword.tenants.organizations import idempotency
 from afterword.tenants.organizations.tokens import service as tokens
 
+
+def _kept(
+    table: LiteralString, key: LiteralString, time: LiteralString, age: timedelta | int = 0, **more: Any
+) -> Retention:
+    """Of a tenant's rows. `key`: its columns behind the organization; `age`: a number is of days."""
+    return Retention(
+        table, f"organization_id, {key}", time, timedelta(days=age) if isinstance(age, int) else age, **more
+    )
+
+
 RETENTION: Final[Mapping[str, Retention]] = {
     # For that hour requests with one get `token_expired` instead of `invalid_token`.
-    "access tokens": Retention(
-        "access_token", "organization_id, access_token_id", "o.expires_time", timedelta(seconds=tokens.ACCESS_SECONDS)
+    "access tokens": _kept(
+        "access_token", "access_token_id", "o.expires_time", timedelta(seconds=tokens.ACCESS_SECONDS)
     ),
     "sessions": Retention("login_session", "digest", "o.expires_time"),
     "idle sessions": Retention("login_session", "digest", "o.seen_time", sessions.IDLE),
     "log-in links": Retention("login_link", "digest", "o.expires_time"),
     "challenges of passkeys": Retention("login_challenge", "digest", "o.expires_time"),
     "failed log-ins": Retention("login_failure", "key", "o.since", logins.WINDOW),
-    "idempotency keys": Retention(
-        "idempotency_key", "organization_id, key", "o.created_time", timedelta(hours=idempotency.KEPT_HOURS)
-    ),
-    "links to reports": Retention(
-        "report_share", "organization_id, share_id", "o.expires_time", timedelta(days=shares.KEPT_DAYS)
-    ),
-    "files of exports": Retention(
+    "idempotency keys": _kept("idempotency_key", "key", "o.created_time", timedelta(hours=idempotency.KEPT_HOURS)),
+    "links to reports": _kept("report_share", "share_id", "o.expires_time", shares.KEPT_DAYS),
+    "files of exports": _kept(
         "export_piece",
-        "organization_id, export_id, number",
+        "export_id, number",
         "x.expires_time",
         also="x.state = 'expired'",
         source="""export x cross join lateral (
@@ -49,80 +55,68 @@ RETENTION: Final[Mapping[str, Retention]] = {
                where p.organization_id = x.organization_id and p.export_id = x.export_id limit $2) o""",
         batch=200,  # up to a megabyte each
     ),
-    "exports": Retention(
+    "exports": _kept(
         "export",
-        "organization_id, export_id",
+        "export_id",
         "o.expires_time",
-        timedelta(days=exports.FORGET_DAYS),
+        exports.FORGET_DAYS,
         also="o.state in ('expired', 'failed', 'cancelled')",
     ),
-    "runs of exports on a timetable": Retention(
-        "export_run", "organization_id, run_id", "o.finished_time", timedelta(days=schedules.KEPT_DAYS)
-    ),
-    "rests of imports": Retention(
+    "runs of exports on a timetable": _kept("export_run", "run_id", "o.finished_time", schedules.KEPT_DAYS),
+    "rests of imports": _kept(
         "queue_import_piece",
-        "organization_id, import_id, number",
+        "import_id, number",
         "x.finished_time",
-        timedelta(days=imports.REST_DAYS),
+        imports.REST_DAYS,
         source="""queue_import x cross join lateral (
                select organization_id, import_id, number from queue_import_piece p
                where p.organization_id = x.organization_id and p.import_id = x.import_id limit $2) o""",
         batch=10,
     ),
-    "rows of imports": Retention(
+    "rows of imports": _kept(
         "queue_import_row",
-        "organization_id, import_id, row",
+        "import_id, row",
         "x.finished_time",
-        timedelta(days=imports.KEEP_DAYS),
+        imports.KEEP_DAYS,
         source="""queue_import x cross join lateral (
                select organization_id, import_id, row from queue_import_row p
                where p.organization_id = x.organization_id and p.import_id = x.import_id limit $2) o""",
     ),
-    "imports": Retention(
+    "imports": _kept(
         "queue_import",
-        "organization_id, import_id",
+        "import_id",
         "o.finished_time",
-        timedelta(days=imports.KEEP_DAYS),
+        imports.KEEP_DAYS,
         also="""not exists (select from queue_import_row r
                where r.organization_id = o.organization_id and r.import_id = o.import_id)""",
     ),
-    "files of lists": Retention(
+    "files of lists": _kept(
         "queue_list",
-        "organization_id, list_id",
+        "list_id",
         "o.created_time",
-        timedelta(days=lists.KEEP_DAYS),
+        lists.KEEP_DAYS,
         also="o.content is not null",
         batch=10,
         clear="content",
     ),
-    "lists": Retention("queue_list", "organization_id, list_id", "o.created_time", timedelta(days=lists.RECORD_DAYS)),
-    "acts on many items": Retention(
-        "queue_batch", "organization_id, batch_id", "o.finished_time", timedelta(days=batches.KEEP_DAYS)
-    ),
-    "events of sources": Retention(
-        "source_event", "organization_id, source_event_id", "o.received_time", timedelta(days=sources.KEPT_DAYS)
-    ),
-    "the outbox": Retention(
-        "outbox_message", "organization_id, message_id", "o.created_time", timedelta(days=outbox.KEPT_DAYS)
-    ),
-    "test messages": Retention(
-        "trial", "organization_id, trial_id", "o.created_time", timedelta(seconds=test_messages.KEPT_SECONDS)
-    ),
-    "deliveries": Retention(
-        "delivery", "organization_id, delivery_id", "o.finished_time", timedelta(days=deliveries.KEPT_DAYS)
-    ),
-    "deliveries that wait for webhooks that are switched off": Retention(
+    "lists": _kept("queue_list", "list_id", "o.created_time", lists.RECORD_DAYS),
+    "acts on many items": _kept("queue_batch", "batch_id", "o.finished_time", batches.KEEP_DAYS),
+    "events of sources": _kept("source_event", "source_event_id", "o.received_time", sources.KEPT_DAYS),
+    "the outbox": _kept("outbox_message", "message_id", "o.created_time", outbox.KEPT_DAYS),
+    "test messages": _kept("trial", "trial_id", "o.created_time", timedelta(seconds=test_messages.KEPT_SECONDS)),
+    "deliveries": _kept("delivery", "delivery_id", "o.finished_time", deliveries.KEPT_DAYS),
+    "deliveries that wait for webhooks that are switched off": _kept(
         "delivery",
-        "organization_id, delivery_id",
+        "delivery_id",
         "o.created_time",
-        timedelta(days=deliveries.OPEN_DAYS_MAX),
+        deliveries.OPEN_DAYS_MAX,
         also="not w.active and o.state = 'scheduled'",
         source="""webhook w join delivery o on o.organization_id = w.organization_id and o.webhook_id = w.webhook_id
                and o.state in ('scheduled', 'claimed')""",
     ),
-    "deliveries of deleted webhooks": Retention(
+    "deliveries of deleted webhooks": _kept(
         "delivery",
-        "organization_id, delivery_id",
+        "delivery_id",
         "w.deleted_time",
         source="""(select organization_id, webhook_id, deleted_time from webhook where deleted_time is not null
                order by deleted_time limit 20) w, lateral (
@@ -130,30 +124,24 @@ RETENTION: Final[Mapping[str, Retention]] = {
                where d.organization_id = w.organization_id and d.webhook_id = w.webhook_id and d.state <> 'claimed'
                limit $2) o""",
     ),
-    "webhooks": Retention(
+    "webhooks": _kept(
         "webhook",
-        "organization_id, webhook_id",
+        "webhook_id",
         "o.deleted_time",
         also="""not exists (select from delivery d
                where d.organization_id = o.organization_id and d.webhook_id = o.webhook_id)""",
     ),
-    "openings of scores in mails": Retention(
-        "link_opening", "organization_id, instance_id, question_id, value", "o.opened_time", choices.KEPT
+    "openings of scores in mails": _kept(
+        "link_opening", "instance_id, question_id, value", "o.opened_time", choices.KEPT
     ),
-    "notifications": Retention(
-        "notification", "organization_id, notification_id", "o.created_time", timedelta(days=notices.KEPT_DAYS)
-    ),
-    "notice mails": Retention(
-        "notice_mail", "organization_id, mail_id", "o.finished_time", timedelta(days=notices.KEPT_DAYS)
-    ),
-    "imports of responses that were removed": Retention(
+    "notifications": _kept("notification", "notification_id", "o.created_time", notices.KEPT_DAYS),
+    "notice mails": _kept("notice_mail", "mail_id", "o.finished_time", notices.KEPT_DAYS),
+    "imports of responses that were removed": _kept(
         "response_import",
-        "organization_id, response_import_id",
+        "response_import_id",
         "o.updated_time",
-        timedelta(days=response_imports.RECORD_DAYS),
+        response_imports.RECORD_DAYS,
         also="o.state = 'removed'",
     ),
-    "taggings": Retention(
-        "tagging", "organization_id, tagging_id", "o.created_time", timedelta(days=taggings.KEEP_DAYS), batch=5
-    ),
+    "taggings": _kept("tagging", "tagging_id", "o.created_time", taggings.KEEP_DAYS, batch=5),
 }

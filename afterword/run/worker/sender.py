@@ -17,7 +17,8 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum, auto
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 import msgspec
 import structlog
@@ -158,19 +159,19 @@ class Claimer:
         """Claim and prepare in one transaction; the number claimed of each lane, and the number of dispatches."""
         started = time.monotonic()
         try:
-            async with db.transaction(self.pool) as database:
-                prepared = await sending.claim(
-                    database,
-                    shares=shares,
-                    metered=metered,
-                    lease=self.lease,
-                    cache=self.cache,
-                    secret=self.secret,
-                    draw=random.random,
-                    seq_min=self.guard.seq_min,
-                    by_domain=by_domain,
-                    empty_until=empty_until,
-                )
+            prepared = await db.change(
+                self.pool,
+                sending.claim,
+                shares=shares,
+                metered=metered,
+                lease=self.lease,
+                cache=self.cache,
+                secret=self.secret,
+                draw=random.random,
+                seq_min=self.guard.seq_min,
+                by_domain=by_domain,
+                empty_until=empty_until,
+            )
         except errors.Unavailable:
             raise
         except Exception:
@@ -184,8 +185,8 @@ class Claimer:
     async def _claim_one_by_one(self, shares: Mapping[LaneKey, int]) -> tuple[Mapping[LaneKey, int], int]:
         """As `_claim`, but an item that cannot be prepared fails alone: it counts an attempt and waits."""
         started = time.monotonic()
-        async with db.transaction(self.pool) as database:
-            items = await sending.claim_bare(database, shares=shares, lease=self.lease, seq_min=self.guard.seq_min)
+        given: dict[str, Any] = {"shares": shares, "lease": self.lease, "seq_min": self.guard.seq_min}
+        items = await db.change(self.pool, sending.claim_bare, **given)
         entered = 0
         for item in items:
             for dispatch in await self._prepare_alone(item):
@@ -205,9 +206,8 @@ class Claimer:
                 "an item could not be prepared", organization_id=item.organization_id, item_id=item.item_id
             )
             cause = cause_of("Preparing failed", error, item.responder_channel_identifier)
-        waits = Waits(jitter(), self.pace.backoff_factor)
-        async with db.transaction(self.pool) as database:
-            await sending.give_up(database, item=item, cause=cause, waits=waits, now=database.clock.now())
+        waits, now = Waits(jitter(), self.pace.backoff_factor), self.pool.clock.now()
+        await db.change(self.pool, sending.give_up, item=item, cause=cause, waits=waits, now=now)
         return ()
 
 
@@ -295,8 +295,10 @@ class Sender:
         self._freed = asyncio.Event()
         self._circle = 0.0
         self._begins: Batcher[Dispatch, bool] = Batcher(self._begin, batch_max=BATCH_ITEMS_MAX)
-        self._settles: Batcher[Result, None] = Batcher(self._settle, batch_max=BATCH_ITEMS_MAX)
-        self._releases: Batcher[Result, None] = Batcher(self._release, batch_max=BATCH_ITEMS_MAX)
+        self._settles: Batcher[Result, None] = Batcher(partial(self._write, sending.settle), batch_max=BATCH_ITEMS_MAX)
+        self._releases: Batcher[Result, None] = Batcher(
+            partial(self._write, sending.release), batch_max=BATCH_ITEMS_MAX
+        )
         self._claimer = Claimer(
             pool=pool,
             channel_ids=sorted(channels),
@@ -545,14 +547,14 @@ class Sender:
 
     async def _give_up(self, slot: SendSlot, cause: str, *, is_deadly: bool = False) -> None:
         slot.phase = Phase.CLOSING
-        item, waits = slot.dispatch.item, self._waits()
-
-        async def write() -> None:
-            async with db.transaction(self._pool) as database:
-                now = database.clock.now()
-                await sending.give_up(database, item=item, cause=cause, waits=waits, now=now, is_deadly=is_deadly)
-
-        await self._until_written(write, slot)
+        given: dict[str, Any] = {
+            "item": slot.dispatch.item,
+            "cause": cause,
+            "waits": self._waits(),
+            "is_deadly": is_deadly,
+        }
+        give_up = partial(db.change, self._pool, sending.give_up, **given)
+        await self._until_written(lambda: give_up(now=self._pool.clock.now()), slot)
 
     async def _begin(self, batch: Sequence[Dispatch]) -> list[bool]:
         """Begin these items; true for each that is still ours. After a lost reply to the commit, reconnect and read."""
@@ -573,14 +575,8 @@ class Sender:
                 continue
         return set()
 
-    async def _settle(self, batch: Sequence[Result]) -> list[None]:
-        async with db.transaction(self._pool) as database:
-            await sending.settle(database, results=batch, now=database.clock.now())
-        return [None] * len(batch)
-
-    async def _release(self, batch: Sequence[Result]) -> list[None]:
-        async with db.transaction(self._pool) as database:
-            await sending.release(database, results=batch, now=database.clock.now())
+    async def _write(self, step: Callable[..., Awaitable[object]], batch: Sequence[Result]) -> list[None]:
+        await db.change(self._pool, step, results=batch, now=self._pool.clock.now())
         return [None] * len(batch)
 
     def _held(self) -> list[SendSlot]:

@@ -2,7 +2,7 @@
 
 import asyncio
 from datetime import datetime
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 from uuid import UUID
 
 from afterword.core.wire.site import Site
@@ -27,9 +27,8 @@ class Shipper(LongWorker[RunRecord]):
 
     async def work(self, job: RunRecord, stop: asyncio.Event) -> None:
         """A run that its store refuses has failed: another one is begun later."""
-        async with db.transaction(self._pool) as database:
-            now = database.clock.now()
-            data_set = await datasets.begin(database, run=job, owner=self._owner, now=now)
+        now = self._pool.clock.now()
+        data_set = await db.change(self._pool, datasets.begin, run=job, owner=self._owner, now=now)
         days = await self._compared(data_set, stop)
         if stop.is_set():
             return
@@ -46,8 +45,9 @@ class Shipper(LongWorker[RunRecord]):
             failed = error
         except OSError as error:  # of the file that is written here
             failed = Failed("cannot_write", error.strerror or "")
-        async with db.transaction(self._pool) as database:
-            await schedules.end(database, run=job, owner=self._owner, failed=failed, now=database.clock.now())
+        await db.change(
+            self._pool, schedules.end, run=job, owner=self._owner, failed=failed, now=self._pool.clock.now()
+        )
 
     async def fail(self, database: Database, job: RunRecord, error: str | None, now: datetime) -> None:
         failed = Failed("given_up") if error is None else Failed("cannot_write", error)
@@ -69,16 +69,15 @@ class Shipper(LongWorker[RunRecord]):
             part = await asyncio.to_thread(PartFile, data_set)
             try:
                 while has_more and not part.is_full:
-                    async with db.transaction(self._pool) as database:
-                        scanned = await exports.read(database, work=data_set.work, after=after, oldest=day.oldest)
+                    asked: dict[str, Any] = {"work": data_set.work, "after": after, "oldest": day.oldest}
+                    scanned = await db.change(self._pool, exports.read, **asked)
                     has_more = scanned is not None
                     if scanned is not None:
                         after = scanned.last
                         await asyncio.to_thread(part.write, scanned.responses)
                 if part.row_count or data_set.is_whole:
                     size = await asyncio.to_thread(part.end)
-                    async with db.transaction(self._pool) as database:
-                        await datasets.update_parts(database, data_set=data_set, day=day, parts=number + 1)
+                    await db.change(self._pool, datasets.update_parts, data_set=data_set, day=day, parts=number + 1)
                     await store.put(data_set.name(day.day, number), part.path)
                     data_set.files.update(file_count=1, row_count=part.row_count, bytes=size)
                     number += 1
@@ -86,5 +85,4 @@ class Shipper(LongWorker[RunRecord]):
                 await asyncio.to_thread(part.close)
         for surplus in range(number, day.parts):
             await store.delete(data_set.name(day.day, surplus))
-        async with db.transaction(self._pool) as database:
-            await datasets.settle_day(database, data_set=data_set, day=day, parts=number)
+        await db.change(self._pool, datasets.settle_day, data_set=data_set, day=day, parts=number)

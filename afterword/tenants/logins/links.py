@@ -130,7 +130,7 @@ async def mail(
     """Mail a link for this login, without one for this user, in the language of the user."""
     named = (None, None, login_id) if login_id else (organization_id, user_id, None)
     secret = await make(db, link=Link(purpose, *named, email), now=now)
-    await mails.schedule_link(
+    await mails.insert_mail(
         db,
         organization_id=organization_id,
         user_id=user_id,

@@ -12,7 +12,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, LiteralString
+from typing import TYPE_CHECKING, Any, Final, LiteralString
 from urllib.parse import urlsplit
 
 from afterword import errors
@@ -22,6 +22,9 @@ from afterword.kit import sealing
 from afterword.kit.db import Database, Taken
 from afterword.tenants import audit
 from afterword.tenants.logins.sessions import Source
+
+if TYPE_CHECKING:
+    from webauthn.registration.verify_registration_response import VerifiedRegistration
 
 ID_CHARACTERS: Final = 32
 
@@ -48,13 +51,13 @@ _COLUMNS: Final[LiteralString] = "credential_id, login_id, public_key, sign_coun
 
 
 async def _insert_passkey(  # any tenant: a login belongs to a person
-    db: Database, *, login_id: str, credential_id: bytes, public_key: bytes, sign_count: int, title: str, now: datetime
+    db: Database, *, login_id: str, made: "VerifiedRegistration", title: str, now: datetime
 ) -> None:
     """Raises Taken if the credential is somebody's already."""
     inserted = await db.execute(
         """insert into login_passkey (credential_id, login_id, public_key, sign_count, title, created_time)
            values ($1, $2, $3, $4, $5, $6) on conflict do nothing""",
-        *(credential_id, login_id, public_key, sign_count, title, now),
+        *(made.credential_id, login_id, made.credential_public_key, made.sign_count, title, now),
     )
     if not inserted:
         raise Taken("This passkey is in use already.")
@@ -128,13 +131,6 @@ class Claim:
     user_handle: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class NewCredential:
-    credential_id: bytes
-    public_key: bytes
-    sign_count: int
-
-
 def read_claim(text: str) -> Claim | None:
     """None for what is no answer of an authenticator."""
     try:
@@ -147,14 +143,14 @@ def read_claim(text: str) -> Claim | None:
         return None
 
 
-def new_credential(text: str, *, challenge: bytes, party: RelyingParty) -> NewCredential | None:
+def new_credential(text: str, *, challenge: bytes, party: RelyingParty) -> "VerifiedRegistration | None":
     """The credential that was made for this challenge by a verified person; None if the answer is wrong."""
     from webauthn import verify_registration_response  # noqa: PLC0415
     from webauthn.helpers.cose import COSEAlgorithmIdentifier  # noqa: PLC0415
     from webauthn.helpers.exceptions import WebAuthnException  # noqa: PLC0415
 
     try:
-        found = verify_registration_response(
+        return verify_registration_response(
             credential=text,
             expected_challenge=challenge,
             expected_rp_id=party.host,
@@ -164,7 +160,6 @@ def new_credential(text: str, *, challenge: bytes, party: RelyingParty) -> NewCr
         )
     except (WebAuthnException, *_WRONG):
         return None
-    return NewCredential(found.credential_id, found.credential_public_key, found.sign_count)
 
 
 def new_count(text: str, *, challenge: bytes, party: RelyingParty, public_key: bytes, sign_count: int) -> int | None:
@@ -173,7 +168,7 @@ def new_count(text: str, *, challenge: bytes, party: RelyingParty, public_key: b
     from webauthn.helpers.exceptions import WebAuthnException  # noqa: PLC0415
 
     try:
-        found = verify_authentication_response(
+        return verify_authentication_response(
             credential=text,
             expected_challenge=challenge,
             expected_rp_id=party.host,
@@ -181,10 +176,9 @@ def new_count(text: str, *, challenge: bytes, party: RelyingParty, public_key: b
             credential_public_key=public_key,
             credential_current_sign_count=sign_count,
             require_user_verification=True,
-        )
+        ).new_sign_count
     except (WebAuthnException, *_WRONG):
         return None
-    return found.new_sign_count
 
 
 def text_of(content: bytes) -> str:
@@ -275,15 +269,7 @@ async def add(
     made = await asyncio.to_thread(new_credential, credential, **given)
     if made is None or not await _insert_challenge(db, claim.challenge, expires=expires):
         raise _refused()
-    await _insert_passkey(
-        db,
-        login_id=login_id,
-        credential_id=made.credential_id,
-        public_key=made.public_key,
-        sign_count=made.sign_count,
-        title=title,
-        now=now,
-    )
+    await _insert_passkey(db, login_id=login_id, made=made, title=title, now=now)
     await audit.record_login(db, login_id=login_id, action="passkey_added", now=now)
 
 

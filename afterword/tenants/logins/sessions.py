@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from afterword import errors, ids
 from afterword.core.organizations.access import ROLE_SCOPES, VISITOR_SCOPES, Caller, limit_of
@@ -177,22 +177,6 @@ async def delete_sessions(  # any tenant: a login belongs to a person
     )
 
 
-SESSIONS_MAX: Final = 10_000  # noted between two writings; what is beyond is noted the next time
-
-
-class SessionUses:
-    def __init__(self) -> None:
-        self._seen: dict[str, datetime] = {}
-
-    def note(self, session: Session, *, now: datetime) -> None:
-        if session.session_id in self._seen or len(self._seen) < SESSIONS_MAX:
-            self._seen[session.session_id] = now
-
-    def take(self) -> dict[str, datetime]:
-        seen, self._seen = self._seen, {}
-        return seen
-
-
 LIFETIME: Final = timedelta(days=30)
 IDLE: Final = timedelta(days=14)
 PROVEN: Final = timedelta(minutes=15)  # so long after a password no other one is asked for
@@ -226,26 +210,16 @@ async def start(
 
     `proven_time`: when the person proved to be it, if that was not now. `id_token`: sealed for this `session_id`.
     """
-    cookie = ids.secret()
-    await audit.record_login(
-        db,
-        login_id=login_id,
-        organization_id=organization_id,
-        action="logged_in" if is_known else "logged_in_anew",
-        device=source.device[:DEVICE_CHARACTERS],
-        network=source.network,
-        now=now,
-    )
+    cookie, device = ids.secret(), source.device[:DEVICE_CHARACTERS]
+    told: dict[str, Any] = {"login_id": login_id, "organization_id": organization_id, "device": device, "now": now}
+    told["network"] = source.network
+    await audit.record_login(db, **told, action="logged_in" if is_known else "logged_in_anew")
     await _insert_session(
         db,
-        organization_id=organization_id,
+        **told,
         user_id=user_id,
         session_id=session_id or ids.ordered(now),
         digest=ids.digest(cookie),
-        login_id=login_id,
-        device=source.device[:DEVICE_CHARACTERS],
-        network=source.network,
-        now=now,
         proven_time=proven_time or now,
         expires_time=now + lifetime,
         id_token=id_token,

@@ -110,7 +110,6 @@ APPLICATION = Noun(
     ),
     screens=Screens(
         path="/console/settings/applications",
-        tab="applications",
         title="Applications",
         lead="An application is a shop, a brand or a product. It owns questionnaires.",
         new="New application",
@@ -183,8 +182,8 @@ async def get_first_application_id(db: Database, *, organization_id: str) -> str
 
 
 async def list_application_ids(db: Database, *, organization_id: str, among: Sequence[str]) -> set[str]:
-    rows = await db.fetch(
+    found = await db.fetch_column(
         "select application_id from application where organization_id = $1 and application_id = any($2::text[])",
         *(organization_id, list(among)),
     )
-    return {row["application_id"] for row in rows}
+    return set(found)

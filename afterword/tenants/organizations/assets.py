@@ -69,19 +69,13 @@ async def _get_asset(
 
 
 async def list_asset_ids(db: Database, *, organization_id: str, asset_ids: Sequence[str]) -> set[str]:
-    rows = await db.fetch(
-        "select asset_id from asset where organization_id = $1 and asset_id = any($2::text[])",
-        *(organization_id, asset_ids),
-    )
-    return {row["asset_id"] for row in rows}
+    query: LiteralString = "select asset_id from asset where organization_id = $1 and asset_id = any($2::text[])"
+    return set(await db.fetch_column(query, organization_id, asset_ids))
 
 
 async def list_asset_paths(db: Database, *, organization_id: str, asset_ids: Sequence[str]) -> set[str]:
-    rows = await db.fetch(
-        f"select {_COLUMNS} from asset where organization_id = $1 and asset_id = any($2::text[])",
-        *(organization_id, asset_ids),
-    )
-    return {AssetRecord(**row).path for row in rows}
+    query: LiteralString = f"select {_COLUMNS} from asset where organization_id = $1 and asset_id = any($2::text[])"
+    return {one.path for one in await db.records(AssetRecord).fetch(query, organization_id, asset_ids)}
 
 
 async def _get_asset_by_hash(db: Database, *, organization_id: str, content_hash: bytes) -> AssetRecord | None:

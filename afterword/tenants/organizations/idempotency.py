@@ -4,12 +4,13 @@ import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from typing import Final
 
 from afterword import errors
 from afterword.errors import FieldError
 from afterword.kit import db as database
 from afterword.kit.db import Database
+from afterword.kit.web.runner import Replay
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +27,15 @@ async def _claim_idempotency_key(
     db: Database, *, organization_id: str, key: str, request_digest: bytes, now: datetime, stale_time: datetime
 ) -> bool:
     """Claim the key; wait while another transaction has it. False: there is a stored answer newer than `stale_time`."""
-    taken = await db.fetch_value(
+    return await db.touches(
         """insert into idempotency_key as k (organization_id, key, request_digest, created_time)
            values ($1, $2, $3, $4)
            on conflict (organization_id, key) do update
              set request_digest = excluded.request_digest, created_time = excluded.created_time,
                  status = null, headers = null, body = null
-             where k.created_time <= $5
-           returning true""",
+             where k.created_time <= $5""",
         *(organization_id, key, request_digest, now, stale_time),
     )
-    return bool(taken)
 
 
 async def _update_lock_timeout(db: Database, *, seconds: float) -> None:  # any tenant: of this transaction only
@@ -65,7 +64,6 @@ async def update_kept_answer(
 
 KEPT_HOURS: Final = 24
 WAIT_SECONDS: Final = 2
-PRUNE_ROWS_MAX: Final = 1000
 
 
 class IdempotencyKeyReused(errors.Invalid):
@@ -74,12 +72,6 @@ class IdempotencyKeyReused(errors.Invalid):
 
 class IdempotencyInProgress(errors.Conflict):
     code_default = "idempotency_in_progress"
-
-
-class Replay(NamedTuple):
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
 
 
 async def claim_idempotency_key(
@@ -109,7 +101,7 @@ async def claim_idempotency_key(
         )
     if kept is None or kept.status is None:
         raise _in_progress()
-    return Replay(kept.status, kept.headers or {}, kept.body or b"")
+    return kept.status, kept.headers or {}, kept.body or b""
 
 
 def _in_progress() -> IdempotencyInProgress:

@@ -145,7 +145,6 @@ HOLD = Noun(
     conflict=_unknown,
     screens=Screens(
         path="/console/settings/retention/holds",
-        tab="retention",
         title="Legal holds",
         lead="Data under a hold is neither removed nor erased until the hold is lifted.",
         new="New legal hold",

@@ -32,7 +32,6 @@ from afterword.tenants.organizations.tokens import service as tokens
 NAME_CHARACTERS_MAX: Final = 100
 OWNER: Final = "owner"
 ME: Final = "me"
-PROFILE: Final = ("first_name", "middle_name", "last_name", "display_name", "locale", "time_zone")
 RIGHTS: Final = frozenset(
     {"role", "application_ids", "only_where", "only_values", "active"}
 )  # nobody changes their own
@@ -78,12 +77,11 @@ class UserApplication(fields.Resource):
 
 async def _check(change: Change[User]) -> None:
     """Raise Invalid, LastOwner, and Forbidden: nobody changes their own RIGHTS, only an owner changes an owner."""
-    caller, before, columns = change.caller, change.row, change.columns
-    _require_may_change(caller, before, columns)
-    wrong = _profile_errors(columns) + _role_errors(change.after("role"))
-    wrong += _kind_errors(
-        service=before.service, email=before.email, role=change.after("role"), name=change.after("display_name")
-    )
+    caller, before, columns = change.caller, change.before, change.columns
+    if before is not None:
+        _require_may_change(caller, before, columns)
+    wrong = checks.email_errors(columns.get("email")) + _profile_errors(columns) + _kind_errors(change)
+    wrong += _role_errors(change.after("role"))
     if "application_ids" in columns:
         _require_reach(caller, columns["application_ids"])
         wrong += await checks.application_errors(
@@ -91,19 +89,17 @@ async def _check(change: Change[User]) -> None:
             organization_id=caller.organization_id,
             application_ids=columns["application_ids"],
             among=caller.application_ids,
-            known=before.application_ids,
+            known=before.application_ids if before else (),
         )
     if not {"role", "only_where", "only_values"}.isdisjoint(columns):
-        wrong += await _only_errors(
-            change.db,
-            organization_id=caller.organization_id,
-            role=change.after("role"),
-            only_where=change.after("only_where"),
-            only_values=change.after("only_values"),
-        )
+        wrong += await _only_errors(change)
     errors.check(wrong)
-    if columns.get("role", OWNER) != OWNER or columns.get("active") is False:
+    if before is not None and (columns.get("role", OWNER) != OWNER or columns.get("active") is False):
         await _require_another_owner(change)
+    if columns.get("locale") is not None:
+        columns["locale"] = locales.normalise(columns["locale"])
+    for name in {"application_ids", "only_values"} & columns.keys():
+        columns[name] = list(dict.fromkeys(columns[name]))
 
 
 async def _remove(change: Change[User], _options: Mapping[str, Any]) -> None:
@@ -142,6 +138,7 @@ USER = Noun(
     live="t.removed_time is null",
     filled=("invited_time",),
     check=_check,
+    conflict=lambda _error: Taken("The organization has a user with this e-mail address already."),
     delete=_remove,
 )
 _COLUMNS: Final = columns_of(User)
@@ -265,38 +262,15 @@ async def create_user(
     only_values: Sequence[str] = (),
     profile: Mapping[str, str | None] = MappingProxyType({}),
     active: bool = True,
-    among: Sequence[str] = (),
-    created_by: str | None = None,
 ) -> User:
-    """Create a user. Raises Invalid, and Taken if the organization has one with this e-mail address.
+    """The installation adds a user. Raises Invalid, and Taken if the organization has one with this e-mail address.
 
-    `service`: an account that is no person, without an address. `profile`: some of PROFILE. `among`: the applications
-    of the caller (none: all).
+    `service`: an account that is no person, without an address. `profile`: names, `locale`, `time_zone`.
     """
-    wrong = checks.email_errors(email) + _profile_errors(profile)
-    wrong += _kind_errors(service=service, email=email, role=role, name=profile.get("display_name"))
-    wrong += _role_errors(role)
-    wrong += await checks.application_errors(
-        db, organization_id=organization_id, application_ids=application_ids, among=among
-    )
-    wrong += await _only_errors(
-        db, organization_id=organization_id, role=role, only_where=only_where, only_values=only_values
-    )
-    errors.check(wrong)
     columns = {**profile, "email": email, "role": role, "application_ids": application_ids, "active": active}
     columns |= {"only_where": only_where, "only_values": only_values, "service": service, "invited_time": now}
-    try:
-        return await nouns.insert(
-            USER,
-            db,
-            organization_id=organization_id,
-            key=ids.ordered(now),
-            columns=_normal(columns),
-            now=now,
-            by=created_by,
-        )
-    except Taken as taken:
-        raise Taken("The organization has a user with this e-mail address already.") from taken
+    caller = installation(organization_id)
+    return (await nouns.create(USER, db, caller=caller, columns=columns, site=NO_SITE, now=now)).record
 
 
 async def make_owner(db: Database, *, organization_id: str, email: str, name: str, now: datetime) -> User:
@@ -316,22 +290,8 @@ async def invite(db: Database, *, caller: Caller, request: Any, now: datetime) -
     """
     if request.role == OWNER:
         _require_owner(caller)
-    _require_reach(caller, request.application_ids)
-    user = await create_user(
-        db,
-        organization_id=caller.organization_id,
-        email=request.email,
-        role=request.role,
-        profile={name: getattr(request, name) for name in PROFILE},
-        application_ids=request.application_ids,
-        only_where=request.only_where,
-        only_values=request.only_values,
-        active=request.active,
-        service=request.service,
-        among=caller.application_ids,
-        created_by=caller.actor_id,
-        now=now,
-    )
+    columns = {**request.named(), "invited_time": now}
+    user = (await nouns.create(USER, db, caller=caller, columns=columns, site=NO_SITE, now=now)).record
     if not user.service:
         await events.record(db, events=[_event(user, "invited", actor=Actor.of(caller), now=now)])
     return user
@@ -350,7 +310,7 @@ async def update_user(
     if not RIGHTS.isdisjoint(changes):
         await _claim_owners(db, organization_id=caller.organization_id)  # before the user
     acting: dict[str, Any] = {"caller": caller, "site": NO_SITE, "now": now}
-    return await nouns.update(USER, db, key=user_id, changes=_normal(changes), expect=expect, **acting)
+    return await nouns.update(USER, db, key=user_id, changes=changes, expect=expect, **acting)
 
 
 async def remove_user(
@@ -393,13 +353,13 @@ async def _list_applications_reached(
 
 async def _claim_owners(db: Database, *, organization_id: str) -> set[str]:
     """Lock the active owners in one order, so that two removals at the same time see each other."""
-    rows = await db.fetch(
+    found = await db.fetch_column(
         """select user_id from organization_user
            where organization_id = $1 and role = 'owner' and active and removed_time is null
            order by user_id for no key update""",
         organization_id,
     )
-    return {row["user_id"] for row in rows}
+    return set(found)
 
 
 async def _delete_user(change: Change[User]) -> None:
@@ -455,22 +415,22 @@ def _role_errors(role: str) -> list[FieldError]:
     return [FieldError("unknown_value", message, pointer="/role")]
 
 
-async def _only_errors(
-    db: Database, *, organization_id: str, role: str, only_where: str | None, only_values: Sequence[str]
-) -> list[FieldError]:
-    if only_where and role == OWNER:
+async def _only_errors(change: Change[User]) -> list[FieldError]:
+    limit: dict[str, Any] = {name: change.after(name) for name in ("only_where", "only_values")}
+    if limit["only_where"] and change.after("role") == OWNER:
         return [FieldError("unknown_value", "An owner sees everything.", pointer="/only_where")]
-    return await checks.only_errors(db, organization_id=organization_id, only_where=only_where, only_values=only_values)
+    return await checks.only_errors(change.db, organization_id=change.caller.organization_id, **limit)
 
 
-def _kind_errors(*, service: bool, email: str | None, role: str, name: str | None) -> list[FieldError]:
+def _kind_errors(change: Change[User]) -> list[FieldError]:
     """A person has an address. A service account has a name in place of one, and is no owner."""
-    if not service:
+    email = change.after("email")
+    if not change.after("service"):
         return [] if email else [FieldError("required", "A person has an address.", pointer="/email")]
     wrong = [FieldError("unknown_value", "A service account has no address.", pointer="/email")] if email else []
-    if role == OWNER:
+    if change.after("role") == OWNER:
         wrong.append(FieldError("unknown_value", "Owners are people.", pointer="/role"))
-    if not name:
+    if not change.after("display_name"):
         wrong.append(FieldError("required", "A service account has a name.", pointer="/display_name"))
     return wrong
 
@@ -480,15 +440,6 @@ def _profile_errors(profile: Mapping[str, Any]) -> list[FieldError]:
     for name in ("first_name", "middle_name", "last_name", "display_name"):
         wrong += checks.length_errors(name, profile.get(name), NAME_CHARACTERS_MAX)
     return wrong
-
-
-def _normal(changes: Mapping[str, Any]) -> dict[str, Any]:
-    normal = dict(changes)
-    if normal.get("locale") is not None:
-        normal["locale"] = locales.normalise(normal["locale"])
-    for name in {"application_ids", "only_values"} & normal.keys():
-        normal[name] = list(dict.fromkeys(normal[name]))
-    return normal
 
 
 def _event(user: User, kind: str, *, actor: Actor, now: datetime) -> NewEvent:

@@ -1,6 +1,6 @@
 """One's own login: profile, password, address, second factor, sessions, and the proof before acts that need it."""
 
-from typing import Any, Final
+from typing import Final
 
 from pyotp.totp import TOTP
 from starlette.responses import Response
@@ -15,7 +15,7 @@ from afterword.kit.ui.text import NOTHING
 from afterword.kit.web import html, static
 from afterword.tenants import audit
 from afterword.tenants.logins import links, passkeys, service as logins, sessions
-from afterword.tenants.logins.service import Attempt, Login
+from afterword.tenants.logins.service import Login
 from afterword.tenants.organizations import checks, users
 from afterword.tenants.screens import entry
 
@@ -153,7 +153,7 @@ async def change_password(visit: Visit) -> Response:
     """All other sessions end."""
     password = visit.form.secret("password")
     login = await visit.reading(login_of)
-    own = [login.email, login.email.partition("@")[0], visit.session.organization_name, visit.session.user_name]
+    own = [*entry.own_words(login.email), visit.session.organization_name, visit.session.user_name]
     logins.check_password(password, own=own, has_second_factor=login.has_second_factor)
     hashed = await logins.hash_of(password)
     await visit.change(
@@ -250,21 +250,11 @@ async def proof_page(visit: Visit) -> Response:
 @routes.post("/console/proof", for_limited="free")
 async def prove(visit: Visit) -> Response:
     """Take the password again, for the next minutes."""
-    async with visit.write() as db:
-        login = await login_of(visit, db)
-        source = visit.source
-        attempt = Attempt(
-            login.email, source.network, device=visit.cookie(screens.DEVICE_COOKIE), browser=source.device
-        )
-        given: dict[str, Any] = {"attempt": attempt, "login": login, "secret": visit.site.secret}
-        await logins.count_guess(db, **given, now=visit.now)
-    is_right = await logins.is_right(login.password_hash, visit.form.secret("password")[:1_000])
-    async with visit.write() as db:
-        if not is_right:
-            await logins.note_failure(db, attempt=attempt, login=login, now=visit.now)
-            return proof_form(visit, wrong=visit.words("Wrong password."))
-        await logins.take_back(db, **given)
-        await sessions.update_proven(db, session=visit.session, now=visit.now)
+    login = await visit.reading(login_of)
+    _, is_right = await entry.checked(visit, login.email, visit.form.secret("password"))
+    if not is_right:
+        return proof_form(visit, wrong=visit.words("Wrong password."))
+    await visit.change(sessions.update_proven, session=visit.session, now=visit.now)
     return html.redirect(screens.own_address(visit.form.text("next")))
 
 
@@ -373,12 +363,10 @@ async def _any_login_of(visit: Visit, db: Database) -> Login:
 
 def proof_form(visit: Visit, *, wrong: str = "") -> Response:
     going_on = visit.form.text("next") or visit.query.get("next", "")
-    title, status = visit.words("Repeat your password"), 422 if wrong else 200
     purpose = passkeys.proof_in(visit.session.session_id)
     return visit.page(
         "proof.html",
-        title=title,
-        status=status,
+        title=visit.words("Repeat your password"),
         wrong=wrong,
         next=going_on,
         email=visit.session.email,
@@ -398,6 +386,5 @@ def _provider_url(visit: Visit, going_on: str) -> str:
 def _totp(visit: Visit, login: Login, secret: str, *, wrong: str = "") -> Response:
     uri = TOTP(secret).provisioning_uri(name=login.email, issuer_name="Afterword")
     grouped = " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
-    title, status = visit.words("A second factor"), 422 if wrong else 200
     values = {"code": qr.code_of(uri), "secret": grouped, "wrong": wrong}
-    return visit.page("totp.html", title=title, status=status, **values)
+    return visit.page("totp.html", title=visit.words("A second factor"), **values)

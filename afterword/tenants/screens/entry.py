@@ -51,7 +51,7 @@ async def login_page(guest: Guest, db: Database) -> Response:
 async def log_in(guest: Guest) -> Response:
     """Check the password; what comes of a wrong one is counted, and takes as long for an unknown address."""
     email = guest.form.text("email")[:ADDRESS_CHARACTERS_MAX]
-    login, is_right = await _checked(guest, email, guest.form.secret("password"))
+    login, is_right = await checked(guest, email, guest.form.secret("password"))
     if login is None or not is_right:
         return login_form(guest, wrong=guest.words(WRONG), email=email)
     going_on = screens.own_address(guest.form.text("next"))
@@ -143,22 +143,19 @@ async def _mail_reset(guest: Guest) -> None:
 
 
 @routes.open_get("/console/reset/{secret}")
-async def new_password_page(guest: Guest) -> Response:
+async def new_password_page(guest: Guest, refusal: errors.Refusal | None = None) -> Response:
     link = await guest.load(links.get_link, secret=_secret(guest), purpose="reset", now=guest.now)
-    return _password_form(guest, link.email or "")
+    return guest.page("password.html", title=guest.words("Choose a new password"), email=link.email, refusal=refusal)
 
 
-@routes.open_post("/console/reset/{secret}")
+@routes.open_post("/console/reset/{secret}", again=(errors.Invalid,))
 async def set_new_password(guest: Guest) -> Response:
     """Use the link up, end all sessions, and go on as after the password."""
     password = guest.form.secret("password")
     async with guest.read() as db:
         link = await links.get_link(db, secret=_secret(guest), purpose="reset", now=guest.now)
         login = await _login_of(db, link)
-    try:
-        logins.check_password(password, own=_own(login.email), has_second_factor=login.has_second_factor)
-    except errors.Invalid as invalid:
-        return _password_form(guest, login.email, invalid)
+    logins.check_password(password, own=own_words(login.email), has_second_factor=login.has_second_factor)
     hashed = await logins.hash_of(password)
     async with guest.write() as db:
         await links.claim_link(db, secret=_secret(guest), purpose="reset", now=guest.now)
@@ -185,12 +182,21 @@ async def change_address(guest: Guest, db: Database) -> Response:
 
 
 @routes.open_get("/console/invitation/{secret}")
-async def invitation_page(guest: Guest, db: Database) -> Response:
+async def invitation_page(guest: Guest, db: Database, refusal: errors.Refusal | None = None) -> Response:
     link = await links.get_link(db, secret=_secret(guest), purpose="invitation", now=guest.now)
-    return await _invitation_form(guest, db, link)
+    organization = await _organization_of(db, link)
+    known = await logins.get_login_by_email(db, email=link.email or "")
+    await _require_invited(db, link)
+    return guest.page(
+        "invitation.html",
+        title=guest.words("Join {organization}", organization=organization.display_name),
+        email=link.email,
+        is_known=known is not None,
+        refusal=refusal,
+    )
 
 
-@routes.open_post("/console/invitation/{secret}")
+@routes.open_post("/console/invitation/{secret}", again=(errors.Invalid,))
 async def accept_invitation(guest: Guest) -> Response:
     """Make a login, or prove the one that the address has, and join the organization with it."""
     password = guest.form.secret("password")
@@ -199,19 +205,13 @@ async def accept_invitation(guest: Guest) -> Response:
         organization = await _organization_of(db, link)
         known = await logins.get_login_by_email(db, email=link.email or "")
     if known is not None:
-        login, is_right = await _checked(guest, known.email, password)
+        login, is_right = await checked(guest, known.email, password)
         if login is None or not is_right:
-            wrong = errors.Invalid.at("/password", "wrong", guest.words("Wrong password."))
-            async with guest.read() as db:
-                return await _invitation_form(guest, db, link, wrong)
+            raise errors.Invalid.at("/password", "wrong", guest.words("Wrong password."))
         hashed = ""
     else:
-        try:
-            own = [*_own(link.email or ""), organization.display_name]
-            logins.check_password(password, own=own, has_second_factor=False)
-        except errors.Invalid as invalid:
-            async with guest.read() as db:
-                return await _invitation_form(guest, db, link, invalid)
+        own = [*own_words(link.email or ""), organization.display_name]
+        logins.check_password(password, own=own, has_second_factor=False)
         hashed = await logins.hash_of(password)
     async with guest.write() as db:
         link = await links.claim_link(db, secret=_secret(guest), purpose="invitation", now=guest.now)
@@ -227,33 +227,40 @@ async def accept_invitation(guest: Guest) -> Response:
 
 
 @routes.open_get("/console/setup/{secret}")
-async def setup_page(guest: Guest, db: Database) -> Response:
+async def setup_page(guest: Guest, db: Database, refusal: errors.Refusal | None = None) -> Response:
     link = await links.get_link(db, secret=_secret(guest), purpose="setup", now=guest.now)
-    return await _setup_form(guest, db, link)
+    organization = None if link.organization_id is None else await _organization_of(db, link)
+    begun = organization and await questionnaires_store.list_owners(
+        db, organization_id=organization.organization_id, questionnaire_ids=None, application_ids=(), limit=1
+    )
+    return guest.page(
+        "setup.html",
+        title=guest.words("Set up Afterword"),
+        organization=organization,
+        has_steps=not begun,
+        form={name: guest.form.text(name) for name in ("name", "email", "organization")},
+        refusal=refusal,
+    )
 
 
-@routes.open_post("/console/setup/{secret}")
+@routes.open_post("/console/setup/{secret}", again=(errors.Invalid, errors.Conflict))
 async def set_up(guest: Guest) -> Response:
     """Make the owner, and the organization if there is none; of two who come at once one gets it."""
     form = guest.form
-    link = await guest.load(links.get_link, secret=_secret(guest), purpose="setup", now=guest.now)
-    try:
-        email, password = form.text("email"), form.secret("password")
-        own = [form.text("name"), *_own(email), form.text("organization")]
-        logins.check_password(password, own=own, has_second_factor=False)
-        hashed = await logins.hash_of(password)
-        async with guest.write() as db:
-            link = await links.claim_link(db, secret=_secret(guest), purpose="setup", now=guest.now)
-            organization_id = link.organization_id or await _found_organization(guest, db)
-            user = await users.make_owner(
-                db, organization_id=organization_id, email=email, name=form.text("name"), now=guest.now
-            )
-            login = await logins.insert_login(db, email=email, password_hash=hashed, now=guest.now)
-            await logins.join(db, organization_id=organization_id, user_id=user.user_id, login=login)
-            return await let_in(guest, db, login, going_on="/console/welcome")
-    except (errors.Invalid, errors.Conflict) as refusal:
-        async with guest.read() as db:
-            return await _setup_form(guest, db, link, refusal)
+    await guest.load(links.get_link, secret=_secret(guest), purpose="setup", now=guest.now)
+    email, password = form.text("email"), form.secret("password")
+    own = [form.text("name"), *own_words(email), form.text("organization")]
+    logins.check_password(password, own=own, has_second_factor=False)
+    hashed = await logins.hash_of(password)
+    async with guest.write() as db:
+        link = await links.claim_link(db, secret=_secret(guest), purpose="setup", now=guest.now)
+        organization_id = link.organization_id or await _found_organization(guest, db)
+        user = await users.make_owner(
+            db, organization_id=organization_id, email=email, name=form.text("name"), now=guest.now
+        )
+        login = await logins.insert_login(db, email=email, password_hash=hashed, now=guest.now)
+        await logins.join(db, organization_id=organization_id, user_id=user.user_id, login=login)
+        return await let_in(guest, db, login, going_on="/console/welcome")
 
 
 async def _found_organization(guest: Guest, db: Database) -> str:
@@ -274,7 +281,7 @@ async def _found_organization(guest: Guest, db: Database) -> str:
 # Shared by these pages -----------------------------------------------------------------------------------------------
 
 
-async def _checked(guest: Guest, email: str, password: str) -> tuple[Login | None, bool]:
+async def checked(guest: Guest, email: str, password: str) -> tuple[Login | None, bool]:
     """The login of the address, and whether the password is its own. Raises TooManyFailures."""
     secret, attempt = guest.site.secret, _attempt(guest, email)
     async with guest.write() as db:
@@ -336,7 +343,7 @@ def _secret(guest: Guest) -> str:
     return guest.request.path_params["secret"]
 
 
-def _own(email: str) -> list[str]:
+def own_words(email: str) -> list[str]:
     return [email, email.partition("@")[0]]
 
 
@@ -361,16 +368,14 @@ async def _require_invited(db: Database, link: Link) -> None:
 
 
 def login_form(guest: Guest, *, wrong: str = "", email: str = "") -> Response:
-    title, status = guest.words("Log in"), 422 if wrong else 200
-    return guest.page("login.html", title=title, status=status, wrong=wrong, email=email, **_going_on(guest))
+    return guest.page("login.html", title=guest.words("Log in"), wrong=wrong, email=email, **_going_on(guest))
 
 
 def _code_form(guest: Guest, login: Login, *, wrong: str = "") -> Response:
-    title, status = guest.words("A second step"), 422 if wrong else 200
     values = {"has_totp": login.has_totp, **_going_on(guest)}
     if not login.has_passkey:
         values["options"] = ""
-    return guest.page("code.html", title=title, status=status, wrong=wrong, **values)
+    return guest.page("code.html", title=guest.words("A second step"), wrong=wrong, **values)
 
 
 def _going_on(guest: Guest) -> dict[str, Any]:
@@ -380,35 +385,3 @@ def _going_on(guest: Guest) -> dict[str, Any]:
         "options": passkeys.request_options(guest.site, purpose=passkeys.LOGIN, now=guest.now),
         "script": static.url("console/passkey.js"),
     }
-
-
-def _password_form(guest: Guest, email: str, refusal: errors.Refusal | None = None) -> Response:
-    return guest.page("password.html", title=guest.words("Choose a new password"), email=email, refusal=refusal)
-
-
-async def _invitation_form(guest: Guest, db: Database, link: Link, refusal: errors.Refusal | None = None) -> Response:
-    organization = await _organization_of(db, link)
-    known = await logins.get_login_by_email(db, email=link.email or "")
-    await _require_invited(db, link)
-    return guest.page(
-        "invitation.html",
-        title=guest.words("Join {organization}", organization=organization.display_name),
-        email=link.email,
-        is_known=known is not None,
-        refusal=refusal,
-    )
-
-
-async def _setup_form(guest: Guest, db: Database, link: Link, refusal: errors.Refusal | None = None) -> Response:
-    organization = None if link.organization_id is None else await _organization_of(db, link)
-    begun = organization and await questionnaires_store.list_owners(
-        db, organization_id=organization.organization_id, questionnaire_ids=None, application_ids=(), limit=1
-    )
-    return guest.page(
-        "setup.html",
-        title=guest.words("Set up Afterword"),
-        organization=organization,
-        has_steps=not begun,
-        form={name: guest.form.text(name) for name in ("name", "email", "organization")},
-        refusal=refusal,
-    )

@@ -112,13 +112,13 @@ FLOW_SECONDS: Final = int(identities.FLOW.total_seconds())
 SESSION_SECONDS: Final = int(identities.LIFETIME.total_seconds())
 
 
-@routes.open_post(CHOICE)
+@routes.open_post(CHOICE, again=(errors.Invalid,))
 async def choose(guest: Guest) -> Response:
     domain = guest.form.text("domain")
     provider = await guest.load(identities.get_provider_by_domain, domain=domain)
     if provider is None:
         sentence = guest.words("No organization of this name logs in this way.")
-        return await _choice(guest, errors.Invalid.at("/domain", "unknown_value", sentence))
+        raise errors.Invalid.at("/domain", "unknown_value", sentence)
     return html.redirect(f"{WITH}/{quote(domain, safe='')}{_query(guest.form.text('next'))}")
 
 

@@ -166,13 +166,8 @@ def _typed(visit: Visit, *names: str) -> dict[str, Any]:
 async def _tokens_of(visit: Visit, db: Database, account: User) -> list[tokens_store.Token]:
     """Those that have not ended."""
     caller, owner = visit.caller, Criterion("EQUAL", TOKENS.columns["user_id"], account.user_id)
-    found = await tokens_store.list_tokens(
-        db,
-        organization_id=caller.organization_id,
-        among=caller.application_ids,
-        user_id=caller.user_id,
-        page=replace(Page.first(TOKENS, limit=LISTED_MAX), criteria=(owner,)),
-    )
+    page = replace(Page.first(TOKENS, limit=LISTED_MAX), criteria=(owner,))
+    found = await tokens_store.list_tokens(db, **caller.part, user_id=caller.user_id, page=page)
     return [token for token in found.items if not tokens.has_ended(token, now=visit.now)]
 
 

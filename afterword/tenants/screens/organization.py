@@ -1,12 +1,15 @@
-"""Settings: the organization and its applications."""
+"""Settings: the organization, how its people and tokens come in, and its applications."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
-from afterword.console.inputs import Options
+from afterword.console.inputs import Options, same_version
 from afterword.console.nouns import inputs_of, screens_of, settings_form
 from afterword.console.screens import Visit
+from afterword.kit.db import Database
 from afterword.kit.texts import LANGUAGES, Texts
 from afterword.kit.ui.text import NOTHING
+from afterword.tenants.logins import policies
 from afterword.tenants.organizations.applications import APPLICATION, Application
 from afterword.tenants.organizations.service import ORGANIZATION
 
@@ -47,6 +50,27 @@ settings_form(
     ),
     links=_links,
     tab="organization",
+)
+
+
+async def _save(visit: Visit, db: Database, wanted: Mapping[str, Any]) -> None:
+    expect = same_version(visit)
+    await policies.save(db, caller=visit.caller, wanted=wanted, address=visit.address, now=visit.now, expect=expect)
+
+
+settings_form(
+    routes,
+    policies.POLICY,
+    LOGINS,
+    scope="Organization.Update",
+    title="How people log in",
+    lead=lambda visit: visit.words(
+        "It applies at once, to open sessions too. Your address is {address}.", address=visit.address
+    ),
+    back=("Organization", PATH),
+    proof=True,
+    of_owners=True,
+    save=_save,
 )
 
 

@@ -27,9 +27,7 @@ async def list_plans(visit: Visit, db: Database) -> Response:
     return visit.page(
         "things.html",
         title=words("Plan and credits"),
-        tab="plan",
         lead=words("Each response uses one credit at its first answer. Plans are changed by whoever hosts Afterword."),
-        new=None,
         list=Listing(
             rows=[
                 {

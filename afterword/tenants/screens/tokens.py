@@ -45,13 +45,8 @@ routes = Screens()
 @routes.get(TOKENS, scope="Token.Read")
 async def tokens_page(visit: Visit) -> Response:
     words = visit.words
-    found = await visit.load(
-        store.list_tokens,
-        organization_id=visit.caller.organization_id,
-        among=visit.caller.application_ids,
-        user_id=visit.caller.user_id,
-        page=lists.page_of(LISTING, visit.query),
-    )
+    page, user_id = lists.page_of(LISTING, visit.query), visit.caller.user_id
+    found = await visit.load(store.list_tokens, **visit.caller.part, user_id=user_id, page=page)
     listed = Listing(
         rows=[_row(visit, token) for token in found.items],
         empty=words("No tokens yet. A shop or another system needs one to reach the API."),

@@ -165,7 +165,7 @@ async def mailed(shop: Shop) -> str:
     """The address of the one mail that waits, which leaves now."""
     async with db.transaction(shop.world.pool) as database:
         now = database.clock.now()
-        [mail] = await mails.claim(database, now=now, limit=9)
+        [mail] = await mails.claim_mails(database, now=now, limit=9)
         message = compose(
             mail, recipient=mail.email or "", sender="a@b.example", site=Site(PUBLIC_URL, SECRET), now=now
         )

@@ -11,7 +11,6 @@ import msgspec
 import pytest
 
 from afterword import errors, ids
-from afterword.core.organizations.access import SCOPES
 from afterword.core.wire import times
 from afterword.core.wire.lists import Column, Listing, Rows
 from afterword.core.wire.site import Site
@@ -287,8 +286,6 @@ class House:
                 scopes=list(scopes),
                 kind="organization",
                 user_id=None,
-                maker_scopes=SCOPES,
-                created_by=None,
                 now=database.clock.now(),
             )
         return text

@@ -17,9 +17,9 @@ from afterword.people.responders import store as people_store
 from afterword.run.worker.flights import Pace
 from afterword.run.worker.jobs import jobs_of
 from afterword.sending.queue.sending.service import Lease
-from tests.conftest import settled
+from tests.conftest import SITE, settled
 from tests.listening.imports.test_api import IMPORTS, bring, opened, past, send
-from tests.listening.reports.conftest import NPS, SECRET, TEXT, House
+from tests.listening.reports.conftest import NPS, TEXT, House
 from tests.pruning import prune
 
 EXPECTED = {
@@ -45,7 +45,7 @@ async def work(house: House) -> None:
     """All jobs of a worker, once each."""
     lease = Lease(owner=uuid4(), seconds=60, margin_seconds=5)
     await settled(house.pool)
-    for job in jobs_of(lease=lease, secret=SECRET, pace=Pace(), draw=random.random, queue_days=30):
+    for job in jobs_of(lease=lease, site=SITE, pace=Pace(), draw=random.random, queue_days=30):
         async with db.transaction(house.pool) as database:
             await job.run(database)
 

@@ -88,7 +88,7 @@ async def due(house: House, now: datetime) -> list[Message]:
     async with db.transaction(house.pool) as database:
         await digests.mail_due(database, secret=SITE.secret, now=now, limit=9)
     async with db.transaction(house.pool) as database:
-        found = await mails.claim(database, now=now + timedelta(seconds=1), limit=9)
+        found = await mails.claim_mails(database, now=now + timedelta(seconds=1), limit=9)
         for one in found:
             await mails.settle(database, mail=one, outcome="sent", reason="", now=now, jitter=0)
     return [

@@ -18,7 +18,7 @@ OLD, NEW = Secret(b"o" * 32), Secret(b"n" * 32, before=[b"o" * 32], addresses=b"
 ALONE = Secret(b"n" * 32, addresses=b"o" * 32)
 # The functions that seal, each with the columns in which its values stay; none: they travel in a cookie or an address.
 CALLS: Final[Mapping[str, Sequence[str]]] = {
-    "tenants/mails.py:schedule_link": ["notice_mail.link"],
+    "tenants/mails.py:insert_mail": ["notice_mail.link"],
     "events/webhooks.py:_new_secret": ["webhook.secret", "webhook.previous_secret"],
     "asking/instances/anonymity.py:close": ["anonymous_pool.sealed"],
     "sending/previews.py:address_of": [],

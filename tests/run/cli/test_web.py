@@ -11,9 +11,8 @@ from afterword.kit import db
 from afterword.kit.settings import Settings
 from afterword.run.cli import CommandError, web
 from afterword.run.cli.context import Context
-from afterword.tenants.logins.sessions import SessionUses
 from afterword.tenants.organizations.tokens import service as tokens
-from afterword.tenants.organizations.tokens.access import TokenUses
+from afterword.tenants.organizations.tokens.access import SessionUses, TokenUses
 from tests.conftest import SITE, House
 
 
@@ -45,7 +44,7 @@ async def test_uses_that_cannot_be_written_are_lost(
 
     monkeypatch.setattr(tokens, "note_use", fail)
     ticks = TokenUses()
-    ticks.note(house.caller, now=pool.clock.now())
+    ticks.note((house.organization_id, house.token_id), now=pool.clock.now())
     await web._write(pool, ticks, SessionUses())
     assert {} == ticks.take()
 

@@ -12,7 +12,6 @@ import pytest
 
 from afterword.kit import db
 from afterword.run.demonstration import service
-from afterword.run.worker import demonstrations
 from afterword.run.worker.messages import Notices
 from afterword.sending.channels.email import EmailChannel
 from tests.sending.channels.sink import Sink
@@ -33,7 +32,7 @@ class Two:
     pan: Browser
 
     async def make(self) -> bool:
-        return await demonstrations.make_next(self.pool, database_url=self.database_url, secret=SITE.secret)
+        return await service.make_next(self.pool, database_url=self.database_url, secret=SITE.secret)
 
     async def value(self, query: LiteralString, *values: object) -> Any:
         async with db.connection(self.pool) as database:

@@ -16,7 +16,7 @@ from tests.conftest import House
 
 async def test_jobs(pool: db.Pool, house: House) -> None:
     lease = Lease(owner=uuid.uuid4(), seconds=60.0, margin_seconds=5.0)
-    jobs = jobs_of(lease=lease, secret=house.site.secret, pace=Pace(), draw=random.random, queue_days=30)
+    jobs = jobs_of(lease=lease, site=house.site, pace=Pace(), draw=random.random, queue_days=30)
     assert len(jobs) == len({job.name for job in jobs})
     for job in jobs:
         async with db.transaction(pool) as database:

@@ -107,11 +107,11 @@ async def test_it_has_one_holder_and_is_given_up(desk: Desk) -> None:
         now = database.clock.now()
         await scheduled(desk, database, now)
         for attempt in range(1, ATTEMPTS_MAX + 1):
-            [mail] = await mails.claim(database, now=now, limit=9)
+            [mail] = await mails.claim_mails(database, now=now, limit=9)
             assert attempt == mail.attempts
-            assert [] == await mails.claim(database, now=now, limit=9)
+            assert [] == await mails.claim_mails(database, now=now, limit=9)
             now += timedelta(seconds=LEASE_SECONDS + 1)
             await mails.settle(database, mail=mail, outcome="retry", reason="later", now=now, jitter=1.0)
             now += timedelta(days=1)
-        assert [] == await mails.claim(database, now=now, limit=9)
+        assert [] == await mails.claim_mails(database, now=now, limit=9)
         assert "failed" == await database.fetch_value("select state from notice_mail")

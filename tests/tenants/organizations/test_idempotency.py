@@ -6,6 +6,7 @@ import pytest
 
 from afterword import errors
 from afterword.kit import db
+from afterword.kit.web.runner import Replay
 from afterword.tenants.organizations import idempotency, service as accounts
 from tests.pruning import prune
 
@@ -13,9 +14,7 @@ KEY = "order-1042"
 
 
 class TestIdempotency:
-    async def claim(
-        self, database: db.Database, organization_id: str, *, digest: bytes = b"1"
-    ) -> idempotency.Replay | None:
+    async def claim(self, database: db.Database, organization_id: str, *, digest: bytes = b"1") -> Replay | None:
         return await idempotency.claim_idempotency_key(
             database, organization_id=organization_id, key=KEY, digest=digest, now=database.clock.now()
         )
@@ -62,7 +61,7 @@ class TestIdempotency:
     ) -> None:
         monkeypatch.setattr(idempotency, "WAIT_SECONDS", 60)
 
-        async def again() -> idempotency.Replay | None:
+        async def again() -> Replay | None:
             async with db.transaction(pool) as database:
                 return await self.claim(database, organization_id)
 
@@ -72,7 +71,7 @@ class TestIdempotency:
             await self.until_waiting(pool)
             await self.keep(first, organization_id)
         replay = await second
-        assert idempotency.Replay(201, {"ETag": '"1"', "Location": "/x"}, b'{"a": 1}') == replay
+        assert (201, {"ETag": '"1"', "Location": "/x"}, b'{"a": 1}') == replay
 
     async def test_first_was_refused(self, pool: db.Pool, organization_id: str) -> None:
         async def refuse() -> None:

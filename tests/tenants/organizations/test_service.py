@@ -1,15 +1,18 @@
 """Organizations, applications, users and tokens: what is refused, and what comes of the rest."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from afterword import errors
-from afterword.core.organizations.access import SCOPES
+from afterword.core.organizations.access import SCOPES, installation
 from afterword.kit import db
 from afterword.tenants.organizations import service, users
 from afterword.tenants.organizations.applications import CUSTOM_APPLICATION_TYPE_ID, get_application
 from afterword.tenants.organizations.tokens import access, store as tokens_store
+
+READER = replace(installation("o" * 22), scopes=frozenset({"Queue.Read"}))
 
 
 def codes(refused: pytest.ExceptionInfo[errors.Invalid]) -> list[tuple[str | None, str]]:
@@ -168,7 +171,7 @@ class TestCreateToken:
             ({"scopes": ["Queue.Create", "queue.create"]}, ("/scopes/1", "unknown_scope")),
             ({"scopes": ["Queue.Create "]}, ("/scopes/0", "unknown_scope")),
             ({"scopes": ["*"]}, ("/scopes/0", "unknown_scope")),
-            ({"maker_scopes": {"Queue.Read"}}, ("/scopes/0", "unknown_scope")),
+            ({"maker": READER}, ("/scopes/0", "unknown_scope")),
             ({"title": ""}, ("/title", "too_short")),
             ({"kind": "user"}, ("/kind", "required")),
             ({"user_id": "u" * 22}, ("/kind", "required")),

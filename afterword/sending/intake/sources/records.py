@@ -127,7 +127,6 @@ SOURCE = Noun(
     show=_show,
     screens=Screens(
         path="/console/settings/sources",
-        tab="sources",
         title="Shops and help desks",
         lead="They tell of orders and tickets. Rules say when Afterword asks.",
         new="Connect a shop or help desk",

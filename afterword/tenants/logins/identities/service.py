@@ -5,8 +5,7 @@ provider of one organization cannot open what the same person does in another.
 """
 
 import hmac
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, LiteralString
@@ -227,15 +226,9 @@ class Flow(msgspec.Struct, frozen=True):
     """A log-in under way, sealed in a cookie of its browser. `until`: seconds since 1970."""
 
     organization_id: str
-    state: str
-    nonce: str
-    verifier: str
+    challenge: Challenge
     going_on: str
     until: int
-
-    @property
-    def challenge(self) -> Challenge:
-        return Challenge(self.state, self.nonce, self.verifier)
 
 
 class Returned(msgspec.Struct, frozen=True):
@@ -298,7 +291,7 @@ async def check(pool: Pool, *, caller: Caller, site: Site, now: datetime) -> Ide
     provider = await databases.load(pool, get, caller=caller)
     url, problem = None, None
     try:
-        async with _caller(site) as web:
+        async with http.Caller(allowed=site.networks) as web:
             url = (await openid.discover(web, provider.issuer, allowed=site.networks)).authorization_url
     except ProviderFailed as failed:
         problem = failed.reason[:PROBLEM_CHARACTERS_MAX]
@@ -336,9 +329,7 @@ async def begin(
         raise errors.NotFound("No organization of this name logs in this way.")
     flow = Flow(
         organization_id=provider.organization_id,
-        state=ids.secret(),
-        nonce=ids.secret(),
-        verifier=ids.secret() + ids.secret(),  # RFC 7636 wants 43 characters
+        challenge=Challenge(ids.secret(), ids.secret(), ids.secret() + ids.secret()),  # RFC 7636 wants 43 characters
         going_on=going_on,
         until=int((now + FLOW).timestamp()),
     )
@@ -387,7 +378,7 @@ async def refuse(pool: Pool, *, flow: Flow, returned: Returned, now: datetime) -
     """Tell the owner of an error with which the provider led back. Raises LoginFailed."""
     provider = await databases.load(pool, get_provider, organization_id=flow.organization_id)
     is_its = provider is not None and returned.issuer in {"", provider.issuer}
-    if is_its and hmac.compare_digest(flow.state.encode(), returned.state.encode()):
+    if is_its and hmac.compare_digest(flow.challenge.state.encode(), returned.state.encode()):
         words = ": ".join(said(text) for text in (returned.error, returned.description) if text)
         await _tell_owner(pool, provider, f"The provider led back with an error: {words.rstrip('.')}.", now=now)
     raise LoginFailed("The log-in of your organization was not finished.")
@@ -410,7 +401,7 @@ async def end_url(pool: Pool, *, organization_id: str, hint: str | None, site: S
     if provider is None:
         return None
     try:
-        async with _caller(site) as web:
+        async with http.Caller(allowed=site.networks) as web:
             document = await openid.discover(web, provider.issuer, allowed=site.networks)
     except ProviderFailed as failed:
         logger.warning("an identity provider failed", organization_id=organization_id, reason=failed.reason)
@@ -426,7 +417,7 @@ def return_url(site: Site) -> str:
 
 def _check_returned(flow: Flow, returned: Returned) -> None:
     """Raise WrongCode, without a reason for the owner, for what no provider sent to this browser."""
-    if not hmac.compare_digest(flow.state.encode(), returned.state.encode()):
+    if not hmac.compare_digest(flow.challenge.state.encode(), returned.state.encode()):
         raise WrongCode("", ANOTHER_BROWSER)
     if not 0 < len(returned.code) <= CODE_CHARACTERS_MAX:
         raise WrongCode("", CANNOT_FINISH)
@@ -478,7 +469,7 @@ async def _identity_of(
         context = _context(provider.organization_id)
         secret = sealing.unseal(provider.client_secret, secret=site.secret, context=context)
     client = Client(provider.client_id, secret, return_url(site))
-    async with _caller(site) as web:
+    async with http.Caller(allowed=site.networks) as web:
         document = await openid.discover(web, provider.issuer, allowed=site.networks)
         openid.check_issuer(document, returned.issuer)
         claims, token = await openid.claims_of(
@@ -596,15 +587,6 @@ async def _opened(
         proven_time=identities.proven_time(identity.authenticated, now=now),
         now=now,
     )
-
-
-@asynccontextmanager
-async def _caller(site: Site) -> AsyncGenerator[http.Caller]:
-    web = http.Caller(allowed=site.networks)
-    try:
-        yield web
-    finally:
-        await web.close()
 
 
 def _fault(claim: str, fault: str) -> str:

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from afterword import errors, ids
 from afterword.core.messaging.networks import is_inside
@@ -25,7 +25,7 @@ VERIFIER_CHARACTERS: Final = 32
 CHECKSUM_CHARACTERS: Final = 6
 CACHE_SECONDS_MAX: Final = 1
 CACHE_TOKENS_MAX: Final = 10_000
-TICKS_MAX: Final = 10_000  # tokens noted between two writings; what is beyond is noted the next time
+TICKS_MAX: Final = 10_000  # tokens, or sessions, noted between two writings; what is beyond is noted the next time
 NO_APPLICATION: Final = ("",)  # no application has this id: an empty tuple would mean all of them
 _NOTHING: Final = timedelta(0)
 URL_PARAMETERS: Final = frozenset({"access_token", "token", "authorization", "esat-auth", "esat_auth"})
@@ -34,6 +34,7 @@ _TOKEN: Final = re.compile(r"(afw_([0-9A-Za-z]{16})_([0-9A-Za-z]{32}))([0-9A-Za-
 _BEARER: Final = re.compile(r"bearer(?:[ \t]+(.*))?\Z", re.IGNORECASE | re.DOTALL)
 _UNKNOWN_DIGEST: Final = bytes(32)
 _CHALLENGE: Final = 'Bearer realm="afterword"'
+Key = TypeVar("Key")
 
 
 class InvalidToken(errors.Unauthorized):
@@ -84,20 +85,23 @@ class TokenCache:
             self._entries.popitem(last=False)
 
 
-class TokenUses:
-    """The last use of each token since they were written: by a task of the web process, never by a request."""
+class LastUses(Generic[Key]):
+    """The last use of each key since they were written: by a task of the web process, never by a request."""
 
     def __init__(self) -> None:
-        self._used: dict[tuple[str, str], datetime] = {}
+        self._used: dict[Key, datetime] = {}
 
-    def note(self, caller: Caller, *, now: datetime) -> None:
-        key = (caller.organization_id, caller.token_id)
+    def note(self, key: Key, *, now: datetime) -> None:
         if key in self._used or len(self._used) < TICKS_MAX:
             self._used[key] = now
 
-    def take(self) -> dict[tuple[str, str], datetime]:
+    def take(self) -> dict[Key, datetime]:
         used, self._used = self._used, {}
         return used
+
+
+TokenUses = LastUses[tuple[str, str]]  # by organization and token
+SessionUses = LastUses[str]  # by session
 
 
 async def prove(db: Database, *, text: str, source: str) -> store.Credential:
@@ -142,7 +146,7 @@ async def authenticate(
     if esat_domain and (domain := esat_domain.strip()) and domain.lower() != credential.domain:
         raise DomainMismatch("The header esat-domain names another organization than that of the token.")
     if ticks is not None:
-        ticks.note(caller, now=now)
+        ticks.note((caller.organization_id, caller.token_id), now=now)
     return caller
 
 

@@ -40,13 +40,7 @@ Token: Final = shown_as(
 
 @routes.list("/token", answer=Token, summary="Get all tokens")
 async def list_tokens(call: Call[None], db: Database) -> Rows[service.Token]:
-    return await store.list_tokens(
-        db,
-        organization_id=call.caller.organization_id,
-        among=call.caller.application_ids,
-        user_id=call.caller.user_id,
-        page=call.page,
-    )
+    return await store.list_tokens(db, **call.caller.part, user_id=call.caller.user_id, page=call.page)
 
 
 @routes.post(

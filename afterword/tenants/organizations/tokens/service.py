@@ -29,6 +29,7 @@ ACCESS_SECONDS: Final = 3600
 UNUSED_DAYS: Final = 90  # after them a token is told of
 ACCESS_TOKENS_MAX: Final = 1_000  # alive, of one token
 MAKER_ROLES: Final = frozenset({"owner", "admin"})
+NOTHING: Final = "There is no such token."
 NO_SCOPE: Final = "There is no such scope. A scope is an entity and an action, such as Queue.Create; /docs lists all."
 NOT_HELD: Final = "You do not hold this scope, so you cannot pass it on."
 Kind = Literal["user", "organization"]
@@ -77,20 +78,16 @@ async def create_token(
     networks: Sequence[str] = (),
     expires_time: datetime | None = None,
     test: bool = False,
-    created_by: str | None = None,
-    made_by_token_id: str | None = None,
-    maker_scopes: Collection[str] = SCOPES,
-    maker_role: str = "owner",
-    among: Sequence[str] = (),
-    maker_networks: Sequence[str] = (),
+    maker: Caller | None = None,
     actor: Actor | None = None,
 ) -> tuple[Token, str]:
     """Create a token; return it with its text, which is not stored.
 
-    `maker_scopes`, `maker_role`, `among` (applications, empty: all) and `maker_networks` (empty: all) are those of its
-    creator, and limit its rights. Raises Invalid (`unknown_scope`, `unknown_id`, …).
+    Scopes, applications and networks of the `maker` limit its rights. Raises Invalid (`unknown_scope`, …).
     """
-    wrong = checks.length_errors("title", title, TITLE_CHARACTERS_MAX) + _scope_errors(scopes, maker_scopes)
+    among = maker.application_ids if maker else ()
+    wrong = checks.length_errors("title", title, TITLE_CHARACTERS_MAX)
+    wrong += _scope_errors(scopes, maker.scopes if maker else SCOPES)
     if (kind == "user") != (user_id is not None):
         wrong.append(FieldError("required", "A user's token has a user, an organization's has none.", pointer="/kind"))
     elif user_id and await store.get_user_rights(db, organization_id=organization_id, user_id=user_id) is None:
@@ -104,7 +101,6 @@ async def create_token(
         db, organization_id=organization_id, only_where=only_where, only_values=only_values
     )
     errors.check(wrong)
-    normal = _networks_within(networks, maker_networks)
     document = {
         "user_id": user_id,
         "kind": kind,
@@ -113,14 +109,14 @@ async def create_token(
         "application_ids": list(dict.fromkeys(application_ids)) or among,  # the whole is not the maker's to give
         "only_where": only_where,
         "only_values": list(dict.fromkeys(only_values)),
-        "networks": normal,
-        "maker_role": maker_role,
+        "networks": _networks_within(networks, maker.networks if maker else ()),
+        "maker_role": "owner" if maker is None else maker.role if maker.role in MAKER_ROLES else "admin",
         "test": test,
         "expires_time": expires_time,
-        "created_by": created_by,
-        "made_by_token_id": made_by_token_id,
+        "created_by": (maker.actor_id or None) if maker else None,
+        "made_by_token_id": (maker.token_id or None) if maker else None,  # none in a session
     }
-    return await _insert(db, organization_id, document, actor=actor, now=now)
+    return await _insert(db, organization_id, document, actor=Actor.of(maker) if maker else actor, now=now)
 
 
 async def make(db: Database, *, caller: Caller, request: TokenRequest, now: datetime) -> tuple[Token, str]:
@@ -144,41 +140,15 @@ async def make(db: Database, *, caller: Caller, request: TokenRequest, now: date
         raise errors.Forbidden("Only an owner or an admin makes tokens of the organization.")
     if caller.test and not request.test:
         raise errors.Invalid.at("/test", "unknown_value", "A test token makes test tokens.")
-    return await create_token(
-        db,
-        organization_id=caller.organization_id,
-        title=request.title,
-        scopes=request.scopes,
-        kind=kind,
-        user_id=(user_id or caller.user_id) if kind == "user" else None,
-        application_ids=request.application_ids,
-        only_where=request.only_where,
-        only_values=request.only_values,
-        networks=request.networks,
-        expires_time=_earlier(request.expires_time.instant if request.expires_time else None, caller.ends_time),
-        test=request.test,
-        created_by=caller.actor_id,
-        made_by_token_id=caller.token_id or None,  # none in a session
-        maker_scopes=caller.scopes,
-        maker_role=caller.role if caller.role in MAKER_ROLES else "admin",
-        among=caller.application_ids,
-        maker_networks=caller.networks,
-        actor=Actor.of(caller),
-        now=now,
-    )
+    given: dict[str, Any] = {**request.named(), "kind": kind}
+    given["user_id"] = (user_id or caller.user_id) if kind == "user" else None
+    given["expires_time"] = _earlier(request.expires_time.instant if request.expires_time else None, caller.ends_time)
+    return await create_token(db, organization_id=caller.organization_id, **given, maker=caller, now=now)
 
 
 async def get(db: Database, *, caller: Caller, token_id: str) -> Token:
-    token = await store.get_token(
-        db,
-        organization_id=caller.organization_id,
-        token_id=token_id,
-        among=caller.application_ids,
-        user_id=caller.user_id,
-    )
-    if token is None:
-        raise _unknown()
-    return token
+    token = await store.get_token(db, **caller.part, token_id=token_id, user_id=caller.user_id)
+    return errors.found(token, NOTHING)
 
 
 async def update(
@@ -248,9 +218,7 @@ async def revoke_token(
     db: Database, *, organization_id: str, token_id: str, now: datetime, actor: Actor | None = None
 ) -> Token:
     """Also all that were made with it. Processes with it in their cache stop within `access.CACHE_SECONDS_MAX`."""
-    before = await store.get_token(db, organization_id=organization_id, token_id=token_id, is_locked=True)
-    if before is None:
-        raise _unknown()
+    before = await _claim(db, organization_id, token_id)
     ended = await store.update_family_to_revoked(db, organization_id=organization_id, token_id=token_id, now=now)
     await events.record(db, events=[_event(token, "revoked", actor=actor or Actor(), now=now) for token in ended])
     return next((token for token in ended if token.token_id == token_id), before)
@@ -322,10 +290,12 @@ async def _insert(
 
 async def _locked(db: Database, caller: Caller, token_id: str) -> Token:
     await get(db, caller=caller, token_id=token_id)
-    token = await store.get_token(db, organization_id=caller.organization_id, token_id=token_id, is_locked=True)
-    if token is None:
-        raise _unknown()
-    return token
+    return await _claim(db, caller.organization_id, token_id)
+
+
+async def _claim(db: Database, organization_id: str, token_id: str) -> Token:
+    token = await store.get_token(db, organization_id=organization_id, token_id=token_id, is_locked=True)
+    return errors.found(token, NOTHING)
 
 
 def _networks_within(networks: Sequence[str], among: Sequence[str]) -> list[str]:
@@ -398,10 +368,6 @@ def _scope_errors(scopes: Collection[str], maker_scopes: Collection[str]) -> lis
         for place, scope in enumerate(scopes)
         if scope not in SCOPES or scope not in maker_scopes
     ]
-
-
-def _unknown() -> errors.NotFound:
-    return errors.NotFound("There is no such token.")
 
 
 def _event(token: Token, kind: str, *, actor: Actor, now: datetime) -> NewEvent:

@@ -130,11 +130,11 @@ async def get_token(
     *,
     organization_id: str,
     token_id: str,
-    among: Sequence[str] = (),
+    application_ids: Sequence[str] = (),
     user_id: str | None = None,
     is_locked: bool = False,
 ) -> Token | None:
-    """The token, if a caller of the applications `among` (none: all) may see it.
+    """The token, if a caller of these applications (none: all) may see it.
 
     Such a caller sees the tokens of its own `user_id`, and those of no other applications. `is_locked`: until the
     transaction ends.
@@ -145,18 +145,18 @@ async def get_token(
            where organization_id = $1 and token_id = $2
              and ($3::text[] = '{{}}' or user_id = $4 or (application_ids <> '{{}}' and application_ids <@ $3))
            {lock}""",
-        *(organization_id, token_id, list(among), user_id),
+        *(organization_id, token_id, list(application_ids), user_id),
     )
 
 
 async def list_tokens(
-    db: Database, *, organization_id: str, page: Page, among: Sequence[str] = (), user_id: str | None = None
+    db: Database, *, organization_id: str, page: Page, application_ids: Sequence[str] = (), user_id: str | None = None
 ) -> Rows[Token]:
     return await db.records(_token).fetch_list(
         f"""select {_COLUMNS}, left(selector, 8) as hint, least(expires_time, retires_time) as ends_time from token
            where organization_id = $1
              and ($2::text[] = '{{}}' or user_id = $3 or (application_ids <> '{{}}' and application_ids <@ $2))""",
-        *(organization_id, list(among), user_id),
+        *(organization_id, list(application_ids), user_id),
         page=page,
     )
 

@@ -277,7 +277,7 @@ class TestReports:
         await room.desk.api.ok("POST", f"/report/digest/{digest['digest_id']}/mail")
         await room.desk.run(digests.mail_due, secret=room.desk.house.site.secret, now=now + timedelta(days=1), limit=5)
         await room.hasten()
-        assert [] == await room.desk.run(mails.claim, now=now + timedelta(days=1), limit=5)
+        assert [] == await room.desk.run(mails.claim_mails, now=now + timedelta(days=1), limit=5)
         assert 1 == await room.send()
         (body,) = room.bodies
         assert ("report.digest", "Overview") == (body["type"], body["title"])

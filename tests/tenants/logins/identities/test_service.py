@@ -162,7 +162,7 @@ class TestAttacks:
             )
         url, text = begun
         state = parse_qs(urlsplit(url).query)["state"][0]
-        assert state == service.read_flow(text, site=SITE, now=now).state
+        assert state == service.read_flow(text, site=SITE, now=now).challenge.state
         with pytest.raises(service.LoginFailed, match="too long"):
             service.read_flow(text, site=SITE, now=now + service.FLOW)
 

@@ -61,5 +61,5 @@ def test_right() -> None:
     assert made is not None
     answer = device.get({"challenge": "AAAA"})
     assert 1 == new_count(
-        answer, challenge=b"\0\0\0", party=PARTY, public_key=made.public_key, sign_count=made.sign_count
+        answer, challenge=b"\0\0\0", party=PARTY, public_key=made.credential_public_key, sign_count=made.sign_count
     )

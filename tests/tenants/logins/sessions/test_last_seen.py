@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from afterword.kit import db
 from afterword.tenants.logins import sessions
-from afterword.tenants.logins.sessions import SessionUses
+from afterword.tenants.organizations.tokens.access import SessionUses
 from tests.tenants.logins.conftest import Office, browser_of, log_in
 
 
@@ -18,7 +18,7 @@ async def test_seen_to_the_hour(office: Office) -> None:
         session = await sessions.get_session(database, cookie=cookie, now=now)
         assert session is not None
         for minutes, is_written in ((59, False), (61, True)):
-            seen.note(session, now=now + timedelta(minutes=minutes))
+            seen.note(session.session_id, now=now + timedelta(minutes=minutes))
             await sessions.update_sessions_seen(database, used=seen.take())
             again = await sessions.get_session(database, cookie=cookie, now=now)
             assert again is not None
