@@ -12,7 +12,7 @@ from afterword.core.messaging import notices
 from afterword.events import deliveries
 from afterword.kit.db.retention import Retention
 from afterword.listening.exports import schedules, service as exports
-from afterword.listening.imports import service as response_imports
+from afterword.listening.imports import service as response_imports, uploads
 from afterword.listening.reports import shares
 from afterword.listening.responses import taggings
 from afterword.sending.intake import lists, test_messages
@@ -152,6 +152,13 @@ RETENTION: Final[Mapping[str, Retention]] = {
         "o.updated_time",
         timedelta(days=response_imports.RECORD_DAYS),
         also="o.state = 'removed'",
+    ),
+    "files of responses": Retention(
+        "response_upload",
+        "organization_id, response_import_id",
+        "o.created_time",
+        timedelta(days=uploads.KEEP_DAYS),
+        batch=2,  # with all their pieces
     ),
     "taggings": Retention(
         "tagging", "organization_id, tagging_id", "o.created_time", timedelta(days=taggings.KEEP_DAYS), batch=5
