@@ -14,7 +14,7 @@ from afterword.asking.questionnaires import metadata, store as questionnaires_st
 from afterword.console.screens import Visit
 from afterword.core.answers import values
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires.question_types import YES_NO
+from afterword.core.questionnaires.question_types import YES_NO, Question
 from afterword.core.questionnaires.questions import localized
 from afterword.core.text import locales
 from afterword.kit.db import Database
@@ -61,9 +61,7 @@ async def answers_of(db: Database, *, caller: Caller, instance_id: str, words: T
         if answer is None:
             continue
         asked = localized(question, instance.locale)
-        text = values.label(asked, answer.value, instance.locale) or _plain(answer.value, words)
-        if answer.other_text:
-            text = f"{text}: {answer.other_text}"
+        text = text_of(question, answer.value, answer.other_text, instance.locale, words)
         files = _files(instance_id, answer.value) if question.shape == "files" else ()
         shown.append(
             ShownAnswer(
@@ -79,6 +77,11 @@ async def answers_of(db: Database, *, caller: Caller, instance_id: str, words: T
     )
     direction = locales.direction(instance.locale)
     return ShownResponse(instance, shown, facts, instance.locale, direction, instance.answered_time)
+
+
+def text_of(question: Question, value: Any, other: str | None, locale: str, words: Texts) -> str:
+    text = values.label(question, value, locale) or _plain(value, words)
+    return f"{text}: {other}" if other else text
 
 
 async def titled(

@@ -64,7 +64,7 @@ class ResponseFilter(PeriodFilter):
     tag: str = parameter(TAG_CHARACTERS_MAX)
     channel: str = one_of(str(channel or OF_LINK) for channel in CHANNELS)
     link_id: str = parameter(name="link")
-    imported: str = parameter(read=lambda value: "1" if value else "")
+    imported: str = parameter()  # "1", or the id of an import
     search: str = parameter(search_words.QUERY_CHARACTERS_MAX)
     word: str = parameter(search_words.WORD_CHARACTERS_MAX)
     theme_id: str = parameter(name="theme")
@@ -143,7 +143,8 @@ class ResponseFilter(PeriodFilter):
             score_kind=self.score or None,
             channel_id=int(self.channel) if self.channel else None,
             link_id=self.link_id or None,
-            imported=True if self.imported else None,
+            imported=True if self.imported == "1" else None,
+            response_import_id=None if self.imported in {"", "1"} else self.imported,
             search=responses.search_of(visit.caller, self.words, self.word, either),
             is_of_theme=bool(self.theme_id) and not self.marked,
             user_id=visit.caller.user_id,

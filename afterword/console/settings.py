@@ -108,6 +108,12 @@ PAGES: Final = (
     ConsolePage("/console", "Overview", "Scores, cases and messages at a glance", "home dashboard"),
     ConsolePage("/console/responses", "Responses", "What people answered", "answers feedback"),
     ConsolePage("/console/responses/tags", "Tags", "Labels of responses", "label"),
+    ConsolePage(
+        "/console/responses/imports",
+        "Imports",
+        "Past responses from other systems",
+        "csv excel spss upload migrate qualtrics limesurvey formbricks typeform surveyjs",
+    ),
     ConsolePage("/console/cases", "Cases", "Unhappy customers to win back", "alerts tickets"),
     ConsolePage("/console/cases/figures", "Work on cases", "How quickly cases are closed", "sla"),
     ConsolePage("/console/people", "People", "Everybody who was asked", "customers contacts responders erase gdpr"),

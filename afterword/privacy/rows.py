@@ -185,11 +185,22 @@ async def _delete_import_rests(db: Database, *, organization_id: str) -> int:
 
 
 async def _update_lists(db: Database, *, organization_id: str) -> int:
-    """Remove the files of lists, compressed as they are: nobody can tell whose rows these are."""
-    return await db.execute(
-        """update queue_list set content = null where (organization_id, list_id) in (
-             select organization_id, list_id from queue_list
-             where organization_id = $1 and content is not null limit $2)""",
+    """Remove the files of lists and imports, compressed as they are: nobody can tell whose rows these are."""
+    return await db.fetch_value(
+        """with gone as (
+             delete from response_upload_piece where (organization_id, response_import_id, number) in (
+               select organization_id, response_import_id, number from response_upload_piece
+               where organization_id = $1 limit $2)
+             returning 1),
+           forgotten as (
+             update response_upload set unknown = '{}', choices = '{}'
+             where organization_id = $1 and (unknown <> '{}' or choices <> '{}')),
+           emptied as (
+             update queue_list set content = null where (organization_id, list_id) in (
+               select organization_id, list_id from queue_list
+               where organization_id = $1 and content is not null limit $2)
+             returning 1)
+           select greatest((select count(*) from gone), (select count(*) from emptied))""",
         *(organization_id, PIECES_MAX),
     )
 

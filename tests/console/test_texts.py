@@ -42,7 +42,9 @@ REFUSALS = {
 REFUSING = (  # modules with sentences of refusals that screens say
     "cases/alert_instances/service.py",
     "cases/messages.py",
+    "core/answers/imported.py",
     "core/answers/instances.py",
+    "core/answers/values.py",
     "core/messaging/addresses.py",
     "core/organizations/passwords.py",
     "core/questionnaires/conditions.py",
@@ -62,12 +64,16 @@ REFUSING = (  # modules with sentences of refusals that screens say
     "core/text/placeholders.py",
     "core/wire/site.py",
     "core/wire/imports.py",
+    "core/wire/response_columns.py",
     "core/wire/tables.py",
     "core/wire/times.py",
     "core/wire/translation_files.py",
     "core/wire/written.py",
     "listening/exports/schedules.py",
     *(f"core/foreign/{path.name}" for path in (SOURCE / "core/foreign").glob("*.py")),
+    "listening/imports/files.py",
+    "listening/imports/service.py",
+    "listening/imports/uploads.py",
     "kit/db/leases.py",
     "asking/instances/tags.py",
     "sending/intake/imports/service.py",
@@ -90,6 +96,7 @@ REFUSING = (  # modules with sentences of refusals that screens say
     "tenants/organizations/checks.py",
 )
 DESCRIPTIONS = {"summary", "description", "about", "about_create", "about_update"}
+SCHEMA = "extra_json_schema"
 QUERY = re.compile(r"\bdb\.(?:fetch|execute)")
 NOUNS = {"choices", "rows", "title", "label", "value", "exports", "imports", "acts on many items"}  # in such sentences
 
@@ -98,7 +105,7 @@ def sentences(path: Path) -> set[str]:
     """The sentences of a module, without docstrings; f-strings and descriptions are for readers of the API alone."""
     nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     others = {id(one.value) for one in nodes if isinstance(one, ast.Expr)}
-    described = [one.value for one in nodes if isinstance(one, ast.keyword) and one.arg in DESCRIPTIONS]
+    described = [one.value for one in nodes if isinstance(one, ast.keyword) and one.arg in DESCRIPTIONS | {SCHEMA}]
     others |= {id(part) for one in described for part in ast.walk(one)}
     others |= {id(part) for one in nodes if isinstance(one, ast.JoinedStr) for part in one.values}
     texts = [one.value for one in nodes if isinstance(one, ast.Constant) and id(one) not in others]

@@ -72,6 +72,7 @@ OF_US_ALONE: Final = {
     "count_touched": "counts ours",
     "update_to_begin_anew": "reads our mailbox from its beginning",
     "update_answered": "counts an answer in our mailbox",
+    "update_lists": "removes what ours have kept",
 }
 BLIND: Final = {
     "list_repeated",  # nothing was sent again
@@ -101,6 +102,7 @@ BLIND: Final = {
     "get_pipeline_id_by_slug",
     "list_descendants",
     "list_failed_rows",  # no row failed
+    "list_faulty_rows",  # no row of the import is refused
     "list_waiting",  # the event asked nobody
     "list_rows_of_problem",
     "get_piece",  # an import that has ended has none

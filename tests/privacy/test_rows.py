@@ -13,7 +13,10 @@ from tests.privacy.conftest import Desk, people
 
 NAMES = ["zqhector", "zqandromache", "zqpriam"]
 # Where a canary cannot stand as text: hashes of it; a file that is compressed; words of a protocol.
-NOT_SEEN = {"export_piece", "instance_tag", "link_opening", "queue_import_piece", "queue_list"}
+NOT_SEEN = {
+    "export_piece", "instance_tag", "link_opening", "queue_import_piece", "queue_list", "response_upload",
+    "response_upload_piece",
+}  # fmt: skip
 
 
 async def figures(desk: Desk) -> Any:
@@ -69,6 +72,23 @@ async def test_nothing_is_left(
            select organization_id, pipeline_id, questionnaire_id, pipeline_id, 'x', 'utf-8', ',', true, now()
            from pipeline limit 1"""
     )
+    await desk.execute(
+        """with import as (
+             insert into response_import (organization_id, response_import_id, questionnaire_id, format, created_time,
+               updated_time, actor_kind)
+             select organization_id, questionnaire_id, questionnaire_id, 'x', now(), now(), 'user' from questionnaire
+             limit 1 returning *),
+           upload as (
+             insert into response_upload (organization_id, response_import_id, names, meanings, unknown, rows_total,
+               pieces, turn_time, created_time)
+             select organization_id, response_import_id, '[]', '{}', '{"Name": {"Hector": 1}}', 1, 1, now(), now()
+             from import)
+           select organization_id from import"""
+    )
+    await desk.execute(
+        """insert into response_upload_piece (organization_id, response_import_id, number, content)
+           select organization_id, response_import_id, 0, 'x' from response_upload"""
+    )
     before = await figures(desk)
     others = await desk.traces(other.canary)
     for each in erased:
@@ -81,6 +101,8 @@ async def test_nothing_is_left(
         assert each.canary not in text
     assert 0 == await desk.value("select count(*) from export_piece")
     assert 0 == await desk.value("select count(content) from queue_list")
+    assert 0 == await desk.value("select count(*) from response_upload_piece")
+    assert "{}" == await desk.value("select unknown::text from response_upload")
     assert set(others) - {"export_piece"} == set(await desk.traces(other.canary)) - {"export_piece"}
     if mode == "anonymize":
         assert before == await figures(desk)

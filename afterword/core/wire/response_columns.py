@@ -18,15 +18,16 @@ import msgspec
 from afterword import errors
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.questionnaires.question_types import ADDRESS_FIELDS, CONTACT_FIELDS, Question
+from afterword.core.questionnaires.question_types import ADDRESS_FIELDS, CONTACT_FIELDS, YES_NO, Question
 from afterword.core.wire import written
 from afterword.core.wire.written import WORDS, plain
-from afterword.errors import Sentence
+from afterword.errors import FieldError, Sentence
 
 ASK: Final = "?"
 REST: Final = "*"  # all columns that nobody knows
 ASKED_SHOWN_MAX: Final = 10
 UNSAID: Final = "Say what {n} columns mean, or leave them out: {names}."
+TWICE: Final = "Column “{name}”: another column has this meaning too."
 OPEN_DATES: Final = "Say whether the day or the month comes first in the dates of “{name}”."
 LEFT_OUT: Final = ""
 CHANNEL: Final = "channel_id"
@@ -110,7 +111,34 @@ class Columns:
             names = ", ".join(f"“{name}”" for name in asked[:ASKED_SHOWN_MAX])
             wrong.append(Sentence(UNSAID, n=len(asked), names=names))
         errors.check([errors.FieldError("required", one, pointer="/map") for one in wrong])
+        meant = [meaning for meaning in found.values() if meaning]
+        twice = [(place, name) for place, name in enumerate(table.names) if meant.count(found[name]) > 1]
+        errors.check([FieldError("duplicate", Sentence(TWICE, name=n), pointer=f"/column{at}") for at, n in twice])
         return found
+
+    def titles(self) -> dict[str, str]:
+        """The meanings that questions and their parts have, with their titles."""
+        found: dict[str, str] = {}
+        for name, asked in self.questions.items():
+            title = found[f"answer.{name}"] = asked.question.display_name or asked.question.plain_title
+            for part, label in _parts(asked.question):
+                found.setdefault(f"answer.{name}.{part}", f"{title}: {label}")
+        return found
+
+    def places(self, meanings: Mapping[str, str]) -> dict[str, str]:
+        """The pointer that errors have about each column."""
+        ids = {f"answer.{name}": f"answers.{asked.question.question_id}" for name, asked in self.questions.items()}
+        found = {name: ids.get(".".join(one.split(".")[:2]), one) for name, one in meanings.items()}
+        return {name: f"/{place.replace('.', '/')}" for name, place in found.items()}
+
+    def options(self, meaning: str) -> list[str]:
+        """The values that cells can have, as they may be written; none where these cannot be listed."""
+        name, _, part = meaning.removeprefix("answer.").partition(".")
+        asked = self.questions.get(name) if meaning.startswith("answer.") else None
+        if asked is None or (part and not part.startswith("row.")):
+            return []
+        listed = [str(one) for one in asked.question.scale] or [choice.label for choice in asked.question.choices]
+        return [*YES_NO.values()] if asked.question.shape in {"yes_no", "consent"} else listed
 
     def orders(self, table: Table, meanings: Mapping[str, str], said: str = "") -> dict[str, str]:
         """The order of day and month in each column of dates. Raises Invalid where a person has to say it."""

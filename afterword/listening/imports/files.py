@@ -5,7 +5,7 @@ CSV and SPSS are read as they go; workbooks and JSON have bounds.
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -21,8 +21,9 @@ HEAD_BYTES: Final = 1_048_576  # by which the encoding and the separator are kno
 JSON_BYTES_MAX: Final = 134_217_728
 WORKBOOK_BYTES_MAX: Final = 67_108_864
 COLUMNS_MAX: Final = 2_000
-CELL_CHARACTERS_MAX: Final = 65_536
+CELL_CHARACTERS_MAX: Final = 131_072  # as the module csv has it, for all that a process reads
 SAMPLE_ROWS: Final = 200
+FIRST_ROW: Final = 2  # behind the header
 SPSS_ROWS: Final = 5_000  # that are in memory at once
 LISTS: Final = ("items", "data", "responses", "results")  # of JSON documents, where the rows are
 SPSS: Final = b"$FL2"
@@ -37,7 +38,7 @@ def is_lines_of_json(head: bytes) -> bool:
     first = text.split(b"\n", 1)[0]
     try:
         found = msgspec.json.decode(first)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return b"\n" not in head and len(head) == HEAD_BYTES
     return "answers" in found and not isinstance(found.get("items"), list)
 
@@ -63,10 +64,15 @@ def read(path: Path, source: BinaryIO) -> tuple[Table, Rows]:
 
 
 def requests_of(
-    stem: str, names: Sequence[str], rows: Rows, document: Callable[[Sequence[str], Sequence[str]], dict[str, Any]]
+    stem: str,
+    names: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    document: Callable[[Sequence[str], Sequence[str]], dict[str, Any]],
+    *,
+    first: int = FIRST_ROW,
 ) -> Iterator[tuple[int, bytes]]:
     """Each row as a line of JSON, with its number; without an id of its own it is known by file and number."""
-    for number, row in enumerate(rows, start=2):
+    for number, row in enumerate(rows, start=first):
         yield number, msgspec.json.encode({"external_id": f"{stem} {number}", **document(names, row)})
 
 
@@ -91,7 +97,6 @@ def _csv(source: BinaryIO, *, head: bytes) -> tuple[list[str], Rows]:
 
 def _records(text: io.TextIOWrapper, separator: str) -> Rows:
     """The rows that are not blank, without a first line `sep=;`. Raises Invalid with the row that cannot be read."""
-    csv.field_size_limit(CELL_CHARACTERS_MAX)
     number = 0
     try:
         for number, row in enumerate(csv.reader(text, delimiter=separator), start=1):
@@ -119,14 +124,14 @@ def _json(content: bytes) -> tuple[list[str], Rows]:
     """Objects in a list, alone or as a member; of Typeform the answers of each by the names of their questions."""
     try:
         document = msgspec.json.decode(content)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise errors.Invalid.at("", "invalid_format", "This is not valid JSON.") from error
     listed = document if isinstance(document, list) else None
     if isinstance(document, dict):
         listed = next((document[name] for name in LISTS if isinstance(document.get(name), list)), None)
     if listed is None or not all(isinstance(one, dict) for one in listed):
-        message = "JSON of responses is a list of objects, or has one as items, data, responses or results."
-        raise errors.Invalid.at("", "wrong_type", message)
+        message = "The JSON is a list of objects, or has one as one of these members: {names}."
+        raise errors.Invalid.at("", "wrong_type", Sentence(message, names=", ".join(LISTS)))
     flat = [dict(_flat(one)) for one in listed]
     names = [*dict.fromkeys(name for one in flat for name in one)]
     return names, ([one.get(name, "") for name in names] for one in flat)

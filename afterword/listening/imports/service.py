@@ -524,6 +524,7 @@ async def _end(
     """The one event that tells of an import, and the one of its removal."""
     ended = await store.update_import(db, job=job, state=state, now=now)
     kind = "response_import.finished" if state == "done" else "response_import.removed"
-    data = {name: getattr(ended, name) for name in ResponseImportRecord.__dataclass_fields__ if name != "digest"}
+    unsaid = {"digest", "questionnaire", "creator_name"}
+    data = {name: getattr(ended, name) for name in ResponseImportRecord.__dataclass_fields__ if name not in unsaid}
     await events.record(db, events=[NewEvent.of(ended, kind, ended.response_import_id, data, now=now, actor=actor)])
     return ended

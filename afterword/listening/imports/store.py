@@ -41,6 +41,8 @@ class ResponseImportRecord:
     finished_time: datetime | None
     created_by: fields.Id | None
     actor_kind: Annotated[str, Hidden()]
+    questionnaire: Annotated[str, Hidden()] = ""  # its name, and its author's, where imports are read to be shown
+    creator_name: Annotated[str | None, Hidden()] = None
 
     @property
     def key(self) -> dict[str, str]:
@@ -62,12 +64,15 @@ class StoredResponse:
     metadata: Mapping[str, str]
 
 
-_COLUMNS: Final = columns_of(ResponseImportRecord)
+_COLUMNS: Final = columns_of(ResponseImportRecord, without=("questionnaire", "creator_name"))
 _GIVEN: Final[LiteralString] = """response_import_id, questionnaire_id, title, format, file_name, digest, created_time,
   updated_time, created_by, actor_kind"""
 _COLUMNS_I: Final = qualified(_COLUMNS, "i")
 # Those within a caller's reach: $1 organization, $2 applications (none: all).
-_REACHED: Final[LiteralString] = f"""select {_COLUMNS_I} from response_import i
+_REACHED: Final[LiteralString] = f"""select {_COLUMNS_I}, q.display_name as questionnaire,
+    (select coalesce(u.display_name, u.email) from organization_user u
+     where u.organization_id = i.organization_id and u.user_id = i.created_by) as creator_name
+  from response_import i
   join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
   where i.organization_id = $1 and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))"""
 

@@ -2150,6 +2150,38 @@ CREATE TABLE response_theme (
     CONSTRAINT response_theme_words_check CHECK (((cardinality(words) >= 1) AND (cardinality(words) <= 200)))
 );
 
+CREATE TABLE response_upload (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    response_import_id text NOT NULL COLLATE pg_catalog."C",
+    names jsonb NOT NULL,
+    meanings jsonb NOT NULL,
+    orders jsonb DEFAULT '{}'::jsonb NOT NULL,
+    choices jsonb DEFAULT '{}'::jsonb NOT NULL,
+    unknown jsonb DEFAULT '{}'::jsonb NOT NULL,
+    state text DEFAULT 'new'::text NOT NULL,
+    confirmed boolean DEFAULT false NOT NULL,
+    rows_total integer NOT NULL,
+    counts jsonb DEFAULT '{}'::jsonb NOT NULL,
+    pieces integer NOT NULL,
+    next_piece integer DEFAULT 0 NOT NULL,
+    error text,
+    turn_time timestamp with time zone NOT NULL,
+    created_time timestamp with time zone NOT NULL,
+    CONSTRAINT response_upload_check CHECK ((next_piece <= pieces)),
+    CONSTRAINT response_upload_pieces_check CHECK ((pieces > 0)),
+    CONSTRAINT response_upload_rows_total_check CHECK ((rows_total > 0)),
+    CONSTRAINT response_upload_state_check CHECK ((state = ANY (ARRAY['new'::text, 'queued'::text, 'done'::text, 'failed'::text])))
+);
+
+CREATE TABLE response_upload_piece (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    response_import_id text NOT NULL COLLATE pg_catalog."C",
+    number integer NOT NULL,
+    content bytea NOT NULL,
+    faults jsonb DEFAULT '[]'::jsonb NOT NULL
+);
+ALTER TABLE ONLY response_upload_piece ALTER COLUMN content SET STORAGE EXTERNAL;
+
 CREATE TABLE response_view (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     view_id text NOT NULL COLLATE pg_catalog."C",
@@ -2845,6 +2877,12 @@ ALTER TABLE ONLY response_reader
 ALTER TABLE ONLY response_theme
     ADD CONSTRAINT response_theme_pkey PRIMARY KEY (organization_id, theme_id);
 
+ALTER TABLE ONLY response_upload_piece
+    ADD CONSTRAINT response_upload_piece_pkey PRIMARY KEY (organization_id, response_import_id, number);
+
+ALTER TABLE ONLY response_upload
+    ADD CONSTRAINT response_upload_pkey PRIMARY KEY (organization_id, response_import_id);
+
 ALTER TABLE ONLY response_view
     ADD CONSTRAINT response_view_pkey PRIMARY KEY (organization_id, view_id);
 
@@ -3267,6 +3305,10 @@ CREATE INDEX response_of_questionnaire ON response USING btree (organization_id,
 CREATE INDEX response_read_of ON response_read USING btree (organization_id, instance_id);
 
 CREATE INDEX response_unhappy ON response USING btree (organization_id, test, submitted_time DESC, instance_id) WHERE (band = 'detractor'::text);
+
+CREATE INDEX response_upload_old ON response_upload USING btree (created_time);
+
+CREATE INDEX response_upload_open ON response_upload USING btree (turn_time) WHERE (state = 'queued'::text);
 
 CREATE INDEX response_view_user ON response_view USING btree (organization_id, user_id);
 
@@ -3775,6 +3817,12 @@ ALTER TABLE ONLY response_reader
 
 ALTER TABLE ONLY response_theme
     ADD CONSTRAINT response_theme_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
+
+ALTER TABLE ONLY response_upload
+    ADD CONSTRAINT response_upload_organization_id_response_import_id_fkey FOREIGN KEY (organization_id, response_import_id) REFERENCES response_import(organization_id, response_import_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY response_upload_piece
+    ADD CONSTRAINT response_upload_piece_organization_id_response_import_id_fkey FOREIGN KEY (organization_id, response_import_id) REFERENCES response_upload(organization_id, response_import_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY response_view
     ADD CONSTRAINT response_view_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_user(organization_id, user_id) ON DELETE CASCADE;

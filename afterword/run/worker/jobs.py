@@ -19,7 +19,7 @@ from afterword.kit import db
 from afterword.kit.db import Database
 from afterword.kit.db.retention import prune
 from afterword.listening.exports import schedules, service as exports
-from afterword.listening.imports import service as response_imports
+from afterword.listening.imports import service as response_imports, uploads
 from afterword.listening.reports import service as reports
 from afterword.listening.reports.daily_counts import service as daily_counts
 from afterword.listening.responses import rows, taggings
@@ -203,6 +203,7 @@ def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int
         steps("write rows of older responses", KEEP_SECONDS, rows.fill, batch=rows.FILLED_MAX),
         steps("tag many responses", READ_SECONDS, taggings.work_next),
         steps("remove imported responses", READ_SECONDS, response_imports.remove_next),
+        steps("check and import files of responses", READ_SECONDS, partial(uploads.work_next, secret=secret)),
         steps("follow answers", FOLLOW_SECONDS, daily_counts.follow, batch=daily_counts.EVENTS_MAX),
         steps("keep counts", KEEP_SECONDS, daily_counts.keep),
         Job("survey kept counts", SURVEY_SECONDS, daily_counts.SURVEY_MAX, _Survey().run),

@@ -12,7 +12,7 @@ from afterword.core.messaging import notices
 from afterword.events import deliveries
 from afterword.kit.db.retention import Retention
 from afterword.listening.exports import schedules, service as exports
-from afterword.listening.imports import service as response_imports
+from afterword.listening.imports import service as response_imports, uploads
 from afterword.listening.reports import shares
 from afterword.listening.responses import taggings
 from afterword.sending.intake import lists, test_messages
@@ -142,6 +142,13 @@ RETENTION: Final[Mapping[str, Retention]] = {
         "o.updated_time",
         response_imports.RECORD_DAYS,
         also="o.state = 'removed'",
+    ),
+    "files of responses": _kept(
+        "response_upload",
+        "response_import_id",
+        "o.created_time",
+        uploads.KEEP_DAYS,
+        batch=2,  # with all their pieces
     ),
     "taggings": _kept("tagging", "tagging_id", "o.created_time", taggings.KEEP_DAYS, batch=5),
 }

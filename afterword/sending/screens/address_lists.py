@@ -52,12 +52,6 @@ NEW_FIELDS: Final[Mapping[str, tuple[Kind, Marked]]] = {
     "new.questionnaire": ("questionnaire", "+ New field of the order"),
     "new.responder": ("responder", "+ New field of the person"),
 }
-SEPARATORS: Final[Mapping[str, Marked]] = {",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Vertical line"}
-CONFLICTS: Final[Mapping[str, Marked]] = {
-    "error": "Treat it as a faulty row",
-    "skip": "Leave it as it is",
-    "update": "The waiting message is changed",
-}
 FORMAT_TEXTS: Final[Mapping[str, Marked]] = {
     "day": "Day before month: 31.12.2026",
     "month": "Month before day: 12/31/2026",
@@ -99,19 +93,9 @@ async def list_lists(visit: Visit) -> Response:
         "lists.html",
         title=words("Lists"),
         new_url=NEW if may_add else "",
+        zone=visit.zone,
         list=Listing(
-            rows=[
-                {
-                    "url": f"{LISTS}/{one.list_id}/{'result' if one.import_id else 'check'}",
-                    "name": one.file_name or words("Pasted rows"),
-                    "pipeline": one.pipeline_title,
-                    "when": words.moment(one.created_time, time_zone=visit.zone),
-                    "rows": words.plural("{n} row", "{n} rows", one.rows_total) if one.rows_total else "",
-                    "state": _state_of(words, one),
-                    "is_done": bool(one.import_id),
-                }
-                for one in found[:ROWS]
-            ],
+            rows=[one._asdict() for one in found[:ROWS]],
             empty=words("No list yet. Send a questionnaire to the people of a file, or paste their addresses."),
             empty_link=(words("Send to a list"), NEW) if may_add else None,
             note=words("A file is kept for seven days, the record of what became of it for thirty."),
@@ -236,12 +220,6 @@ async def pipeline_of(visit: Visit, db: Database, found: AddressList) -> Pipelin
     )
 
 
-def _state_of(words: Texts, one: lists.ListedList) -> str:
-    if one.import_id:
-        return words("imported") if one.state == "done" else words("being imported") if one.state else words("imported")
-    return words("not imported") if one.is_kept else words("not imported, the file is gone")
-
-
 @routes.get(NEW, scope="Queue.Create")
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form
@@ -266,7 +244,7 @@ def _reading(given: Any, found: AddressList, *, separator: str) -> Reading:
     )
     return Reading(
         encoding if encoding in tables.ENCODINGS else found.encoding,
-        separator if separator in SEPARATORS else found.separator,
+        separator if separator in tables.SEPARATORS else found.separator,
         found.has_header if not given("header") else given("header") == "1",
         above,
         below,
@@ -329,16 +307,8 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
         meanings=_meanings(words, declared, pipeline.channel_id)
         + [(key, words(text)) for key, (_, text) in NEW_FIELDS.items() if "Metadata.Create" in visit.caller.scopes],
         encodings=[(key, words(text)) for key, text in tables.ENCODINGS.items()],
-        separators=[(key, words(text)) for key, text in SEPARATORS.items()],
-        first_rows=[("1", words("The names of the columns")), ("0", words("Already the address"))],
-        conflicts=[
-            (key, words(text))
-            for key, text in CONFLICTS.items()
-            if key != "update" or "Queue.Update" in visit.caller.scopes
-        ],
         reading=reading,
         foreign_words=[] if (found.file_name or "xlsx").lower().endswith("xlsx") else tables.foreign_words(text),
-        joins=[("1", words("They become one message")), ("0", words("Each becomes a message"))],
         joins_rows=form.text("joins_rows") or ("1" if found.joins_rows or not found.mapping else "0"),
         on_conflict=form.text("on_conflict") or found.on_conflict,
         action=here,
@@ -411,9 +381,11 @@ def _sure(words: Texts, seen: Seen) -> str:
 
 def _meanings(words: Texts, declared: Declared, channel_id: int) -> list[tuple[str, str]]:
     fixed = {**MEANINGS, ADDRESS: ADDRESSES.get(channel_id, MEANINGS[ADDRESS])}
+    named = ((key, words(text)) for key, text in fixed.items())
+    return [("", words("Not used")), *named, *titles_of(words, declared).items()]
+
+
+def titles_of(words: Texts, declared: Declared) -> dict[str, str]:
+    """The meanings that metadata have, with their titles."""
     known = [*declared.questionnaire.values(), *declared.responder.values()]
-    return [
-        ("", words("Not used")),
-        *((key, words(text)) for key, text in fixed.items()),
-        *((f"metadata.{one.kind}.{one.name}", f"{one.title_in(words)} ({words(LEVELS[one.kind])})") for one in known),
-    ]
+    return {f"metadata.{one.kind}.{one.name}": f"{one.title_in(words)} ({words(LEVELS[one.kind])})" for one in known}

@@ -190,7 +190,8 @@ async def confirm_page(visit: Visit, db: Database) -> Response:
         "list_confirm.html",
         title=words.plural("Schedule {n} message", "Schedule {n} messages", count),
         steps=steps_of(words),
-        lines=_lines(visit, job),
+        job=job,
+        reasons=_reasons(visit, job),
         pipeline=pipeline.title,
         pipeline_url=pipelines.url_of(pipeline),
         is_off=pipeline.paused,
@@ -313,12 +314,6 @@ async def _kinds(db: Database, job: ImportRecord | None) -> list[Problem]:
     return await lists.list_problems(db, organization_id=job.organization_id, import_id=job.import_id)
 
 
-def _record(visit: Visit, found: AddressList) -> str:
-    words, when = visit.words, visit.words.moment(found.created_time, time_zone=visit.zone)
-    said = words("Uploaded {moment} by {name}.", moment=when, name=found.creator_name or words("a token"))
-    return f"{said} SHA-256: {found.digest}" if found.digest else said
-
-
 @routes.get(f"{ONE}/check", scope="Queue.Read")
 async def _check(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     async with visit.read() as db:
@@ -381,7 +376,7 @@ def _progress(
         job=job,
         file_name=found.file_name or words("Pasted rows"),
         pipeline=pipeline.title,
-        lines=_lines(visit, job),
+        reasons=_reasons(visit, job),
         failed=[
             {
                 "line": one.line or one.row,
@@ -401,7 +396,8 @@ def _progress(
             )
             for one in kinds
         ],
-        record=_record(visit, found),
+        uploaded=visit.words.moment(found.created_time, time_zone=visit.zone),
+        found=found,
         next_url=next_url,
         first_url=f"{here}/{'check' if job.dry_run else 'result'}" if "after" in visit.query else "",
         may_repair=may_repair,
@@ -419,23 +415,7 @@ def _progress(
     return response
 
 
-def _lines(visit: Visit, job: ImportRecord) -> list[tuple[int, str, str]]:
-    """The rows by what becomes of them: count, text and kind. They add up to the rows of the file."""
-    words = visit.words
-    kept = job.rows_created - sum(job.reasons.values())
-    lines = [
-        (kept, words("will be asked") if job.dry_run else words("are scheduled"), ""),
-        *(
-            (count, words("will not be asked: {reason}", reason=queue_items.reason_text(words, reason)), "")
-            for reason, count in sorted(job.reasons.items(), key=lambda pair: -pair[1])
-        ),
-        (
-            job.rows_updated,
-            words("change a waiting message"),
-            "",
-        ),
-        (job.rows_skipped, words("already exist, or belong to the message of an earlier row"), ""),
-        (job.rows_failed, words("have a problem and are left out"), "late"),
-        (job.rows_total - job.rows_done, words("are not read yet"), "soft"),
-    ]
-    return [line for place, line in enumerate(lines) if line[0] or place == 0]
+def _reasons(visit: Visit, job: ImportRecord) -> list[tuple[int, str]]:
+    """The rows that a rule would not send, by its reason, the most frequent first."""
+    ordered = sorted(job.reasons.items(), key=lambda pair: -pair[1])
+    return [(count, queue_items.reason_text(visit.words, reason)) for reason, count in ordered]

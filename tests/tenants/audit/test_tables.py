@@ -26,6 +26,7 @@ WRITTEN_BY_WORK: Final = {
     "provider_reference",
     "pruned_total", "queue_import", "queue_import_piece", "queue_import_row", "queue_list",
     "queue_list_column", "responder_address", "response", "response_file",
+    "response_upload", "response_upload_piece",
     "response_fill", "response_read", "response_reader", "retention_run", "review_click",
     "rollup_count", "rollup_dirty", "rollup_retired",
     "rollup_span", "rollup_wide", "source_event", "stray_file", "tagging_response", "trial",

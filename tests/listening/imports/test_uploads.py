@@ -1,0 +1,45 @@
+"""Files of past responses as the console keeps them: read into pieces, or refused with a sentence."""
+
+import json
+import zlib
+
+import pytest
+
+from afterword import errors
+from afterword.core.wire import tables
+from afterword.listening.imports import uploads
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (b" ", "Choose a file."),
+        (b"a,b\n", "The file has no rows."),
+        (b"%PDF-1.7", "This is neither a CSV"),
+        (b"PK\x03\x04 and nothing", "This workbook cannot be read"),
+        (b"$FL2 and nothing more", "This SPSS file cannot be read"),
+        (b"x\n" * (tables.ROWS_MAX + 2), "A file may have 200,000 rows"),
+        (",".join(f"c{place}" for place in range(tables.COLUMNS_MAX + 1)).encode() + b"\n1\n", "at most 500 columns"),
+        (b'{"external_id": "\xff", "answers": {}}\n', "This is not valid JSON"),
+    ],
+)
+def test_refused(content: bytes, text: str) -> None:
+    with pytest.raises(errors.Refusal) as refused:
+        uploads.read_file(content)
+    assert text in f"{refused.value.detail} {refused.value.errors}"
+
+
+def test_in_pieces() -> None:
+    """A thousand rows each, without NUL, which the database does not take."""
+    rows = [f"R-{place},a\x00b" for place in range(uploads.ROWS_A_STATEMENT + 1)]
+    table, pieces, count = uploads.read_file("\n".join(["Id,Why?", *rows]).encode())
+    assert (["Id", "Why?"], 2, len(rows)) == ([*table.names], len(pieces), count)
+    assert [[f"R-{count - 1}", "ab"]] == json.loads(zlib.decompress(pieces[1]))
+
+
+def test_lines_of_json() -> None:
+    """Each line is a cell, also where it has signs that other readers take for the end of a line."""
+    line = json.dumps({"external_id": "R\u2028", "answers": {}}, ensure_ascii=False)
+    table, [piece], count = uploads.read_file(f"{line}\n\n{line}\n".encode())
+    assert ((), 2) == (table.names, count)
+    assert [[line], [line]] == json.loads(zlib.decompress(piece))
