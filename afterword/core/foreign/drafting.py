@@ -293,7 +293,7 @@ class Making:
         self.draft.read.lines.append(self.entry.line)
 
     def subject(self, **asked: Any) -> Subject:
-        """What conditions compare with; `asked` are members of it."""
+        """The question as conditions name it; `asked` are members of it."""
         return Subject(self.item["key"], self.item["type"], **asked)
 
     def end(self) -> Item:

@@ -90,13 +90,15 @@ class _Reader:
             self._group(group)
         pages.put("thank_you", texts["endtext"], PAGE_CHARACTERS_MAX)
         pages.end()
-        endings = [found for quota in self.survey.quotas if (found := self._quota(quota))]
+        endings = [self._quota(quota) for quota in self.survey.quotas]
+        if address := draft.text(texts["url"]):
+            endings.append(self._ending(address))
         for name, text in _SETTINGS.items():
             if self.survey.settings.get(name) == "Y":
                 draft.read.leave_out("setting", name, "", Sentence(text))
         others = pages.item.pop("translations", {})
         by_locale = {locale: page for locale, page in ((draft.locale, pages.item), *others.items()) if page}
-        return draft.finish(**about.item, pages=by_locale, endings=[*endings, *self._ending()])
+        return draft.finish(**about.item, pages=by_locale, endings=[one for one in endings if one])
 
     def _begin(self, kind: Kind, place: str, title: object) -> Making:
         one = self.draft.begin(kind, place, title)
@@ -157,17 +159,15 @@ class _Reader:
     def _of_text(self, relevance: str) -> Condition:
         return condition_of(expressions.read(relevance, expressions.LIMESURVEY), self._compared, self._called)
 
-    def _find(self, name: str) -> tuple[Subject, str]:
+    def _find(self, name: str) -> tuple[Subject, str] | None:
         old = _OLD.match(name)
-        found = self.names.get(old_name(old[1], old[2]) if old else name)
-        if found is None:
-            raise Unreadable
-        return found
+        return self.names.get(old_name(old[1], old[2]) if old else name)
 
     def _compared(self, name: str, operator: str, value: object) -> Condition:
-        subject, part = self._find(_SUFFIX.sub("", name))
-        if operator == "is_true" or (subject.codes and name.endswith(".shown")):  # which is the label
+        found = self._find(_SUFFIX.sub("", name))
+        if found is None or operator == "is_true" or (found[0].codes and name.endswith(".shown")):  # which is the label
             raise Unreadable
+        subject, part = found
         if isinstance(value, str) and not value.strip():
             operator, value = _BLANK.get(operator, operator), None
         if part and not subject.parts:
@@ -198,17 +198,16 @@ class _Reader:
             token = _TOKEN.match(written)
             if token:
                 return _PERSON.get(token[1], f"responder.{token[1].lower()}")
-            try:
-                subject, part = self._find(written)
-            except Unreadable:
+            subject, part = self._find(written) or (None, "")
+            if subject is None or not TYPES[subject.type].is_answered or (part and subject.type != "single_choice"):
                 return None
-            return f"answer.{subject.key}" if TYPES[subject.type].is_answered and not part else None
+            return f"answer.{subject.key}"
 
         return parts.piping(_NAME, name_of, entry)
 
     # Endings
 
-    def _quota(self, quota: Thing) -> Item | None:
+    def _quota(self, quota: Thing) -> Item:
         """An ending with a number of responses."""
         one = self._begin("ending", quota["name"], quota["name"])
         limit = int(number_of(quota["qlimit"]) or 0)
@@ -218,26 +217,20 @@ class _Reader:
             condition = None
         if condition is None or not 1 <= limit <= QUOTA_RESPONSES_MAX:
             one.entry.left_out(Sentence(NO_QUOTA))
-            one.end()
-            return None
-        one.item |= {"key": one.entry.key, "conditions": condition, "responses_max": limit}
-        one.put("text", quota.texts["message"], TEXT_CHARACTERS_MAX)
+        else:
+            one.item |= {"key": one.entry.key, "conditions": condition, "responses_max": limit}
+            one.put("text", quota.texts["message"], TEXT_CHARACTERS_MAX)
         return one.end()
 
-    def _ending(self) -> list[Item]:
+    def _ending(self, address: str) -> Item:
         """The address at the end, as a button below the last text."""
-        texts = self.survey.texts
-        address = self.draft.text(texts["url"])
-        if not address:
-            return []
         one = self.draft.begin("ending", "url", address)
         if not address.startswith("https://") or "{" in address:
             one.entry.left_out(Sentence(NO_ADDRESS))
-            one.end()
-            return []
-        one.item |= {"key": one.entry.key, "button_url": address, "button_label": address[:LABEL_CHARACTERS_MAX]}
-        one.put("button_label", texts["urldescription"], LABEL_CHARACTERS_MAX)
-        return [one.end()]
+        else:
+            one.item |= {"key": one.entry.key, "button_url": address, "button_label": address[:LABEL_CHARACTERS_MAX]}
+            one.put("button_label", self.survey.texts["urldescription"], LABEL_CHARACTERS_MAX)
+        return one.end()
 
 
 def _codes(subject: Subject, compare: Callable[[Any, Any], bool], bound: float | None) -> tuple[str, ...]:
@@ -247,7 +240,7 @@ def _codes(subject: Subject, compare: Callable[[Any, Any], bool], bound: float |
 
 
 def _left_out(asked: Thing) -> list[Sentence]:
-    """What has no counterpart."""
+    """Settings that have no counterpart."""
     found = [(text, asked.setting(name)) for name, text in SETTINGS.items()]
     said = [Sentence(text, value=value[:200]) for text, value in found if value not in {"", "0"}]
     if any(row["relevance"] not in _ALWAYS for row in asked.inside):

@@ -179,7 +179,7 @@ def _survey_of(tables: Tables) -> Survey:
         groups.setdefault(one["gid"], Thing()).inside.append(one)
     _add_answers(tables, asked)
     _add_settings(tables, asked)
-    _add_conditions(tables, asked)
+    _add_conditions(tables["conditions"], asked)
     for one in [*groups.values(), *asked.values()]:
         one.inside.sort(key=lambda each: each.order)
         one.answers.sort(key=lambda each: each.order)
@@ -224,38 +224,33 @@ def _add_settings(tables: Tables, asked: Mapping[str, Thing]) -> None:
         asked.get(row.get("qid", ""), Thing()).columns["default"] = "Y"
 
 
-def _add_conditions(tables: Tables, asked: Mapping[str, Thing]) -> None:
+def _add_conditions(rows: Iterable[Row], things: Mapping[str, Thing]) -> None:
     """Files before 1.92 have conditions in place of relevance: one scenario with all its questions must hold."""
     found: dict[str, dict[str, dict[str, list[str]]]] = {}
-    for row in tables["conditions"]:
+    for row in rows:
         name, method = row.get("cfieldname", "").lstrip("+"), row.get("method", "").strip() or "=="
         written = f'{name} {method} "{row.get("value", "")}"'
         scenarios = found.setdefault(row.get("qid", ""), {})
         scenarios.setdefault(row.get("scenario", ""), {}).setdefault(row.get("cqid", "") + method, []).append(written)
     for number, scenarios in found.items():
-        if number in asked and asked[number]["relevance"] in {"", "1"}:
-            asked[number].columns["relevance"] = " or ".join(f"({_all_of(way)})" for way in scenarios.values())
+        if number in things and things[number]["relevance"] in {"", "1"}:
+            ways = [" and ".join(f"({' or '.join(one)})" for one in way.values()) for way in scenarios.values()]
+            things[number].columns["relevance"] = " or ".join(f"({way})" for way in ways)
 
 
 def _quotas_of(tables: Tables, asked: Mapping[str, Thing]) -> list[Thing]:
     """A quota counts those who gave one of its answers to each of its questions, which becomes a condition."""
     quotas = _things("id", (row for row in tables["quota"] if row.get("active") == "1"))
-    found: dict[str, dict[str, list[str]]] = {}
+    members: list[Row] = []
     for row in tables["quota_members"]:
         number, code = row.get("qid", ""), row.get("code", "")
-        is_several = asked.get(number, Thing())["type"] in {"M", "P"}
-        written = f'0X0X{number}{code} == "Y"' if is_several else f'0X0X{number} == "{code}"'
-        found.setdefault(row.get("quota_id", ""), {}).setdefault(number, []).append(written)
+        name, value = (f"{number}{code}", "Y") if asked.get(number, Thing())["type"] in {"M", "P"} else (number, code)
+        members.append({"qid": row.get("quota_id", ""), "cqid": number, "cfieldname": f"0X0X{name}", "value": value})
+    _add_conditions(members, quotas)
     for row in tables["quota_languagesettings"]:
         one = quotas.get(row.get("quotals_quota_id", ""), Thing())
         one.texts["message"][row.get("quotals_language", "")] = row.get("quotals_message", "")
-    for number, one in quotas.items():
-        one.columns["relevance"] = _all_of(found.get(number, {}))
     return list(quotas.values())
-
-
-def _all_of(way: Mapping[str, list[str]]) -> str:
-    return " and ".join(f"({' or '.join(one)})" for one in way.values())
 
 
 def _number(text: str) -> float:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from afterword.core.foreign.drafting import Draft, Item, Making, Subject
 from afterword.core.foreign.limesurvey_file import Texts, Thing
-from afterword.core.foreign.objects import number_of
+from afterword.core.foreign.objects import few, number_of
 from afterword.core.foreign.parts import NO_QUESTION, SEVERAL, Entry, Pipe, plain
 from afterword.core.questionnaires import question_types as types
 from afterword.core.questionnaires.questions import POINTS_MAX, ROWS_MAX
@@ -37,16 +37,10 @@ SETTINGS: Final[Mapping[str, str]] = {  # of a question, which have no counterpa
 FIXED: Final[Mapping[str, tuple[str, ...]]] = {
     "A": tuple("12345"), "B": tuple(map(str, range(1, 11))), "C": ("Y", "U", "N"), "E": ("I", "S", "D"),
 }  # fmt: skip
-CHOICES: Final = {
-    "single_choice": types.DROPDOWN_CHOICES_MAX,
-    "multiple_choice": types.CHOICES_MAX,
-    "ranking": types.RANKED_MAX,
-}
 OTHER: Final = "-oth-"  # the code of a text beside the choices
 DASH: Final = "\N{EN DASH}"
 FORMULA: Final = "A bound of its answer follows from a formula: “{value}”."
 MANY: Final = "Its fields became one text, since a questionnaire has at most 200 questions."
-TOO_MANY: Final = "At most {n} choices are possible; the others are left out."
 NO_VALUES: Final = "A label shows a value, which labels cannot do here."
 NO_FIELD: Final = "It has no field. It became a text without an answer."
 NO_WORDS: Final = "A text is empty, so its code stands there: “{code}”."
@@ -94,11 +88,8 @@ class Maker:
         is_required = self.thing["mandatory"] in {"Y", "S"} and kind != "statement"
         one = Making(self.draft, self.entry, {}, self.pipe, {"key": key, "type": kind, "required": is_required})
         titles, helps = dict(self.thing.texts["question"]), dict(self.thing.texts["help"])
-        for name in self.draft.languages if label is not None else ():
-            title, part = (
-                plain(texts.get(name)) or self.draft.text(texts)
-                for texts in (self.thing.texts["question"], label or {})
-            )
+        for name in self.draft.languages if label else ():
+            title, part = self.said(self.thing.texts["question"], name), self.said(label or {}, name)
             titles[name] = escape(f" {DASH} ".join(filter(None, [title, part])))
             if len(titles[name]) > types.TITLE_CHARACTERS_MAX:
                 titles[name], helps[name] = escape(part), f"{escape(title)}\n\n{helps.get(name, '')}"
@@ -109,6 +100,10 @@ class Maker:
         self.draft.groups[-1]["questions"].append(one.item)
         self.made.append(one.item)
         return one
+
+    def said(self, texts: Texts, name: str) -> str:
+        """The words of a text in a language of the file, else in the default one."""
+        return plain(texts.get(name)) or self.draft.text(texts)
 
     def name(self, rest: str, subject: Subject, part: str = "") -> None:
         """Names an answer: by the code with the part, and by the number of the question with it."""
@@ -140,7 +135,7 @@ class Maker:
         return found
 
     def words(self, code: str) -> Texts:
-        """What LimeSurvey itself says, in the languages of the survey."""
+        """Words of LimeSurvey itself, in the languages of the survey."""
         locales = {name: locale.partition("-")[0] for name, locale in self.draft.languages.items()}
         if lacking := sorted({locale for locale in locales.values() if locale not in WORDS}):
             self.entry.lost(Sentence(NO_TRANSLATION, names=", ".join(lacking)))
@@ -157,10 +152,8 @@ class Maker:
         if self.thing["other"] == "Y" and kind in {"single_choice", "multiple_choice"}:
             said = self.thing.texts["other_replace_text"]
             added = self.labels([answer(OTHER, said if self.draft.text(said) else self.words("other"))])
-        most = CHOICES.get(kind, types.COLUMNS_MAX) - len(added)
-        if len(parts) > most:
-            self.entry.lost(Sentence(TOO_MANY, n=most))
-        codes = one.put_choices(kind, self.labels(parts[:most]), added)
+        most = types.DROPDOWN_CHOICES_MAX if kind == "single_choice" else types.TYPES[kind].choices_max
+        codes = one.put_choices(kind, self.labels(few(parts, most - len(added), self.entry)), added)
         excluding = self.thing.setting("exclude_all_others").split(";")
         one.mark(codes, [OTHER], map(str.strip, excluding))
         for choice, part in zip(one.item.get("choices", ()), parts, strict=False):
@@ -207,17 +200,22 @@ class Maker:
             found["style"] = "slider"
         return {name: value for name, value in found.items() if value is not None}
 
-    def matrix(self, rows: Sequence[Thing], answers: Sequence[Thing], *codes: str, label: Texts | None = None) -> None:
-        """A matrix, several of them for many rows, or a question for each row where it is too wide."""
+    def matrix(
+        self, rows: Sequence[Thing], answers: Sequence[Thing], *codes: str, label: Texts | None = None, ending: str = ""
+    ) -> None:
+        """A matrix, several of them for many rows, or a question for each row where it is too wide.
+
+        `ending`: of the names of its rows.
+        """
         if len(answers) == 1:
             self.entry.changed(Sentence(ONE_COLUMN))
             subject = self.choices(self.question("multiple_choice", *codes, label=label), rows)
             for row in rows:
-                self.name("_".join([row.code, *codes]), subject, row.code)
+                self.name(f"{row.code}{ending}", subject, row.code)
         elif len(answers) > types.COLUMNS_MAX:
             for row in rows:
                 subject = self.choices(self.question("single_choice", row.code, *codes, label=self.label(row)), answers)
-                self.name("_".join([row.code, *codes]), subject)
+                self.name(f"{row.code}{ending}", subject)
         else:
             for start in range(0, len(rows) if answers else 0, ROWS_MAX):
                 self._split = LONG if start else self._split
@@ -226,7 +224,7 @@ class Maker:
                 keys = one.put_rows(self.labels(part))
                 subject = one.subject(codes=self.choices(one, answers).codes, parts=keys)
                 for row in part:
-                    self.name("_".join([row.code, *codes]), subject, row.code)
+                    self.name(f"{row.code}{ending}", subject, row.code)
 
 
 def old_name(number: str, rest: str) -> str:
@@ -298,8 +296,8 @@ def _cells(maker: Maker) -> None:
     """A question for each cell of a grid of texts or numbers."""
     for row in maker.rows():
         for column in maker.rows(1):
-            below, words = maker.label(row), maker.label(column)
-            label = {name: f"{plain(below.get(name)) or row.code}, {plain(text)}" for name, text in words.items()}
+            words = [maker.label(row), maker.label(column)]
+            label = {name: ", ".join(maker.said(one, name) for one in words) for name in maker.draft.languages}
             maker.name(f"{row.code}_{column.code}", maker.field(row.code, column.code, label=label))
 
 
@@ -321,7 +319,7 @@ def _numbers_grid(maker: Maker) -> None:
         return
     answers = maker.fixed(f"{low + place * step:g}" for place in range(count))
     for column in columns:
-        maker.matrix(rows, answers, column.code, label=maker.label(column))
+        maker.matrix(rows, answers, column.code, label=maker.label(column), ending=f"_{column.code}")
 
 
 def _matrix(maker: Maker) -> None:
@@ -334,8 +332,9 @@ def _matrix(maker: Maker) -> None:
 
 def _dual_scale(maker: Maker) -> None:
     for scale, name in enumerate(("dualscale_headerA", "dualscale_headerB")):
-        header = maker.thing.texts.get(name) or {"": str(scale + 1)}
-        maker.matrix(maker.rows(), maker.answers(scale), str(scale), label=header)
+        number = str(scale + 1)
+        header = maker.thing.texts.get(name) or {"": number}
+        maker.matrix(maker.rows(), maker.answers(scale), number, label=header, ending=f"_{scale}")
 
 
 def _ranking(maker: Maker) -> Subject | None:
@@ -352,10 +351,9 @@ def _ranking(maker: Maker) -> Subject | None:
 
 
 def _date(maker: Maker) -> Subject:
-    written = maker.thing.setting("date_format")
+    written = maker.thing.setting("date_format") or "dmy"
     signs = [sign for sign in "dmy" if sign in written]
-    has_day, has_time = bool(signs) or not written, "H" in written
-    kind = "date_time" if has_day and has_time else "time" if has_time else "date"
+    kind = "time" if not signs else "date_time" if "H" in written else "date"
     if 0 < len(signs) < len("dmy"):
         said = "It asks for a part of a day ({format}); here people give the whole day."
         maker.entry.lost(Sentence(said, format=written))

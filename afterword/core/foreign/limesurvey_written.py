@@ -1,10 +1,11 @@
 """A questionnaire as the structure of a survey of LimeSurvey, 5 to 7 (`.lss`)."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, Final
+from typing import Final
 
 from afterword.core.foreign.exports import NO_FIELDS, NO_SCORE, Source, Unwritable, Writer, Written, shown_when
 from afterword.core.questionnaires.conditions import Leaf
@@ -12,6 +13,7 @@ from afterword.core.questionnaires.endings import localized
 from afterword.core.questionnaires.question_types import Choice, Question
 from afterword.errors import Sentence
 
+Row = dict[str, object]
 LABEL: Final = "LimeSurvey"
 VERSION: Final = 500  # of its database, from which on texts stand in tables of their own
 SURVEY: Final = 100_001  # another number is given where a survey has this one
@@ -25,22 +27,16 @@ _TYPES: Final[Mapping[str, str]] = {
     "choice": "L", "choices": "M", "yes_no": "Y", "matrix": "F", "ranking": "R", "text": "T", "number": "N",
     "date": "D", "time": "D", "date_time": "D", "consent": "M", "contact": "Q", "files": "|", "none": "X", "scale": "L",
 }  # fmt: skip
-_ATTRIBUTES: Final[Mapping[str, Mapping[str, str]]] = {
-    "choices": {"min_answers": "choices_min", "max_answers": "choices_max"}, "ranking": {"max_answers": "rank_max"},
-    "text": {"maximum_chars": "length_max"}, "files": {"max_num_of_files": "files_max"},
-    "number": {"min_num_value_n": "number_min", "max_num_value_n": "number_max"},
-    "date": {"date_min": "date_min", "date_max": "date_max"},
-    "date_time": {"date_min": "date_min", "date_max": "date_max"},
-}  # fmt: skip
+_ATTRIBUTES: Final = (
+    ("min_answers", "choices_min"), ("max_answers", "choices_max"), ("max_answers", "rank_max"),
+    ("maximum_chars", "length_max"), ("max_num_of_files", "files_max"), ("min_num_value_n", "number_min"),
+    ("max_num_value_n", "number_max"), ("date_min", "date_min"), ("date_max", "date_max"),
+)  # fmt: skip
 _FORMATS: Final[Mapping[str, str]] = {"date": "yyyy-mm-dd", "time": "HH:MM", "date_time": "yyyy-mm-dd HH:MM"}
 _FILES: Final[Mapping[str, str]] = {
     "picture": "png,jpg,jpeg,gif,webp", "pdf": "pdf", "document": "docx,odt", "spreadsheet": "xlsx,ods",
     "text": "txt,csv",
 }  # fmt: skip
-_TABLES: Final = (
-    "answers", "answer_l10ns", "groups", "group_l10ns", "questions", "subquestions", "question_l10ns",
-    "question_attributes", "surveys", "surveys_languagesettings",
-)  # fmt: skip
 _EVERY: Final[Mapping[str, object]] = {  # of the columns of questions and those below them
     "sid": SURVEY, "preg": "", "encrypted": "N", "scale_id": 0, "same_default": 0, "modulename": "",
 }  # fmt: skip
@@ -53,8 +49,9 @@ def written(source: Source) -> Written:
 
 @dataclass(slots=True)
 class _Writer(Writer):
-    rows: dict[str, list[dict[str, object]]] = field(default_factory=lambda: {name: [] for name in _TABLES})
+    rows: defaultdict[str, list[Row]] = field(default_factory=lambda: defaultdict[str, list[Row]](list))
     codes: set[str] = field(default_factory=set[str])
+    below: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict[str, list[str]](list))  # by question
 
     def document(self) -> str:
         definition = self.definition
@@ -72,7 +69,7 @@ class _Writer(Writer):
                 self._question(question, gid=order, order=place, relevance=relevance or "1")
         self._survey()
         languages = "".join(f"<language>{escape(one)}</language>" for one in definition.locales)
-        tables = "\n".join(_table(name, rows) for name, rows in self.rows.items() if rows)
+        tables = "\n".join(_table(name, rows) for name, rows in self.rows.items())
         return (
             '<?xml version="1.0" encoding="UTF-8"?>\n<document>\n<LimeSurveyDocType>Survey</LimeSurveyDocType>\n'
             f"<DBVersion>{VERSION}</DBVersion>\n<languages>{languages}</languages>\n{tables}\n</document>\n"
@@ -140,10 +137,10 @@ class _Writer(Writer):
         ]
         self.not_held("question", question, lost)
 
-    def _kind(self, question: Question) -> tuple[str, dict[str, object]]:
+    def _kind(self, question: Question) -> tuple[str, Row]:
         """The type there, and the attributes that bound its answers."""
-        kind, names = _TYPES[question.shape], _ATTRIBUTES.get(question.shape, {})
-        found = {name: value for name, member in names.items() if (value := getattr(question, member)) is not None}
+        kind, found = _TYPES[question.shape], Row()
+        found |= {name: value for name, member in _ATTRIBUTES if (value := getattr(question, member)) is not None}
         match question.shape:
             case "scale":
                 kind = "5" if question.scale == range(1, 6) else "L"
@@ -185,11 +182,15 @@ class _Writer(Writer):
         for order, (value, texts) in enumerate(below, start=1):
             code = value if value.isdecimal() else self._code(keys.get(value, value), given)
             self.names[f"{identity}{value}"] = code
+            self.below[identity].append(value)
             self._add(
                 "subquestions", **_EVERY, qid=qid * 1_000 + order, parent_qid=qid, gid=gid, type="T", title=code,
                 other="N", mandatory="N", question_order=order, relevance="1",
             )  # fmt: skip
             self._add_texts("question_l10ns", {"question": texts, "help": {}}, qid=qid * 1_000 + order)
+        if kind == "M" and question.other_choice is not None:
+            self.names[f"{identity}{question.other_choice.value}"] = "other"
+            self.below[identity].append(str(question.other_choice.value))
         ends = {question.scale[0]: "low_label", question.scale[-1]: "high_label"} if question.scale else {}
         own = own or [Choice(value, str(value)) for value in question.scale]
         for order, choice in enumerate(own if kind in {"L", "!", "F", "R"} else (), start=1):
@@ -212,7 +213,7 @@ class _Writer(Writer):
         values = [*leaf.value] if isinstance(leaf.value, list | tuple) else [leaf.value]
         if question.shape == "choices" and leaf.operator in {"contains", "not_contains"}:
             sign = "==" if leaf.operator == "contains" else "!="
-            return " and ".join(f'{self._option(question, one)}.NAOK {sign} "Y"' for one in values)
+            return " and ".join(f'{self._name(question, str(one))}.NAOK {sign} "Y"' for one in values)
         if question.shape in {"choices", "ranking", "files"} or leaf.operator not in {*_OPERATORS, "in"}:
             raise Unwritable
         name, sign = self._fields(question, part)[0], _OPERATORS.get(leaf.operator, "==")
@@ -220,18 +221,8 @@ class _Writer(Writer):
 
     def _fields(self, question: Question, part: str) -> list[str]:
         """The names of an answer: of each of its fields where it has several."""
-        if part or question.shape not in {"choices", "matrix", "contact", "consent"}:
-            return [self._name(question, part)]
-        if question.shape == "choices":
-            return [self._option(question, one.value) for one in question.choices]
-        return [
-            self._name(question, one)
-            for one in [row.row_id for row in question.rows] or question.contact_fields or ["1"]
-        ]
-
-    def _option(self, question: Question, value: object) -> str:
-        is_other = question.other_choice is not None and question.other_choice.value == value
-        return f"{self.names[question.question_id]}_other" if is_other else self._name(question, str(value))
+        name = self.names[question.question_id]
+        return [self._name(question, one) for one in ([part] if part else self.below[question.question_id])] or [name]
 
     @staticmethod
     def _value(question: Question, value: object) -> str:
@@ -275,17 +266,13 @@ def _literal(text: str) -> str:
     return escape(text.replace("{", "{ "), quote=False).replace("\n", "<br />\n")
 
 
-def _table(name: str, rows: Iterable[Mapping[str, Any]]) -> str:
-    found = list(rows)
-    names = list(dict.fromkeys(key for row in found for key in row))
-    fields = "".join(f"<fieldname>{one}</fieldname>" for one in names)
+def _table(name: str, rows: Sequence[Row]) -> str:
+    fields = "".join(f"<fieldname>{one}</fieldname>" for one in dict.fromkeys(key for row in rows for key in row))
     lines = "\n".join(
-        f"<row>{''.join(f'<{key}>{_cell(value)}</{key}>' for key, value in row.items())}</row>" for row in found
+        f"<row>{''.join(f'<{key}>{_cell(value)}</{key}>' for key, value in row.items())}</row>" for row in rows
     )
     return f"<{name}>\n<fields>{fields}</fields>\n<rows>\n{lines}\n</rows>\n</{name}>"
 
 
 def _cell(value: object) -> str:
-    """A text as the other system writes it; the end of a section within it is split in two."""
-    text = _NO_XML.sub("", str(value))
-    return f"<![CDATA[{text.replace(']]>', ']]]]><![CDATA[>')}]]>" if text else ""
+    return escape(_NO_XML.sub("", str(value)), quote=False)

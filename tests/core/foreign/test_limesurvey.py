@@ -108,7 +108,7 @@ CASES: list[tuple[Q, list[dict[str, Any]], str]] = [
     (Q("q", "F", rows={f"r{n}": f"R{n}" for n in range(31)}, answers=YES_NO),
         [{"type": "matrix"}, {"type": "matrix"}], "changed"),
     (Q("q", "1", rows=ABC, answers=YES_NO, more_answers={"1": "Low", "2": "High"}),
-        [{"type": "matrix", "key": "q_0"}, {"type": "matrix", "key": "q_1"}], "changed"),
+        [{"type": "matrix", "key": "q_1"}, {"type": "matrix", "key": "q_2"}], "changed"),
     (Q("q", ";", rows={"r1": "R", "r2": "S"}, more_rows={"c1": "C"}),
         [{"type": "text", "title": "Text \N{EN DASH} R, C"}, {"type": "text"}], "changed"),
     (Q("q", ":", rows={"r1": "R"}, more_rows={"c1": "C", "c2": "D"}),
@@ -212,9 +212,10 @@ class TestTraps:
         attributes = {"other_replace_text": "Something else"}
         made = read(
             [Q("a", "L", answers=ABC, other="Y"), Q("b", "M", rows=ABC, other="Y", attributes=attributes)],
-            [Q("c", "S", relevance='a == "-oth-"'), Q("d", "S", relevance='b_other != ""')],
+            [Q("c", "S", relevance='a == "-oth-"'), Q("d", "S", text="{a_other} {b_other}", relevance='b_other != ""')],
         )
         first, second, third, fourth = asked(made)
+        assert "{{ answer.a | … }} …" == fourth["title"]
         assert {"value": 4, "label": "Other", "other": True} == first["choices"][-1]
         assert {"value": 4, "label": "Something else", "other": True} == second["choices"][-1]
         assert {"subject": "question:a", "operator": "equal", "value": 4} == third["show_if"]
@@ -241,6 +242,12 @@ class TestConditions:
         made = read([Q("a", "L", answers={"1": "Bad", "2": "So", "3": "Good"})], [Q("b", "S", relevance=relevance)])
         expected = {"subject": "question:a", "operator": "in", "value": codes}
         assert (expected if codes else None) == asked(made)[1].get("show_if")
+
+    @pytest.mark.parametrize("relevance", ["q_r_1 == 'b'", "7X1X11r#1 == 'b'"])
+    def test_of_the_second_scale(self, relevance: str) -> None:
+        two = Q("q", "1", rows={"r": "R", "s": "S"}, answers=ABC, more_answers={"a": "Low", "b": "High"})
+        made = read([two], [Q("b", "S", relevance=relevance)])
+        assert {"subject": "question:q_2:r", "operator": "equal", "value": 2} == asked(made)[2]["show_if"]
 
     @pytest.mark.parametrize("relevance", ["count(that.m) > 0", "m_x == 'Y' or m_y ne ''"])
     def test_of_one_choice_among_several(self, relevance: str) -> None:
