@@ -1,7 +1,8 @@
 """Parts of the readers of Formbricks, SurveyJS and XLSForm: texts by language, choices, conditions on their codes."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Final
 
 from afterword.core.foreign import parts
@@ -18,12 +19,14 @@ from afterword.core.questionnaires.question_types import (
     TITLE_CHARACTERS_MAX,
     TYPES,
 )
+from afterword.core.questionnaires.questions import CHOICE_VALUE_MAX
 from afterword.errors import Sentence
 
 Item = dict[str, Any]  # a part of the document of our file
 NOTHING_LIKE: Final = "Afterword has nothing like {name}, so it is left out."
 NO_PLACE: Final = "Afterword has no place for these parts of it: {names}."
 NO_REDIRECT: Final = "Afterword leads nobody away by itself. The page after completion has a button to the address."
+NO_FILES: Final = "These files cannot be sent: “{names}”."
 ONE_CHOICE: Final = "It has one choice alone, so it became a tick."
 FILES_MAX: Final = 2  # of a question that takes several; ten such questions have all bytes that a response may have
 _FILES: Final[Mapping[str, str]] = {
@@ -51,6 +54,8 @@ class Subject:
             subject, kind = f"{subject}:{self.parts[part]}", "integer" if TYPES[self.type].has_rows else "text"
         if (value is None or value == "") and operator in {"equal", "not_equal"}:
             operator = "is_empty" if operator == "equal" else "is_not_empty"
+        if operator in _MIRRORED and kind in {"text", "boolean", "integers"}:
+            raise Unreadable
         if operator == "is_true" and kind == "boolean":
             return parts.leaf(subject, "equal", value=True)
         if operator in {"is_empty", "is_not_empty", "is_true"}:
@@ -215,9 +220,17 @@ class Making:
         self.put("low_label", low, END_LABEL_CHARACTERS_MAX)
         self.put("high_label", high, END_LABEL_CHARACTERS_MAX)
 
-    def put_choices(self, kind: str, labels: Sequence[tuple[str, object]]) -> dict[str, int | bool]:
-        """Sets the type and the choices from their codes and labels, and gives our values by code."""
-        item, values = self.item, Values.of(list(dict.fromkeys(code for code, _ in labels)), self.entry).by_code
+    def put_choices(
+        self, kind: str, labels: Sequence[tuple[str, object]], added: Sequence[tuple[str, object]] = ()
+    ) -> dict[str, int | bool]:
+        """Sets the type and the choices from their codes and labels, and gives our values by code.
+
+        `added`: choices that the other system adds by itself; their values follow those of the others.
+        """
+        item, values = self.item, dict(Values.of(list(dict.fromkeys(code for code, _ in labels)), self.entry).by_code)
+        for code, _ in added:
+            values[code] = _free_value(values.values())
+        labels = [*labels, *added]
         item["type"] = kind
         if len(values) == 1 and kind in {"single_choice", "multiple_choice"}:
             self.entry.changed(Sentence(ONE_CHOICE))
@@ -227,7 +240,7 @@ class Making:
         self._labelled("choices", "value", {values[code]: one for code, one in labels})
         if kind == "single_choice" and len(values) > CHOICES_MAX:
             item["style"] = "dropdown"
-        return dict(values)
+        return {**values}
 
     def put_rows(self, labels: Sequence[tuple[str, object]]) -> dict[str, str]:
         """Sets the rows, and gives our keys by code."""
@@ -258,11 +271,13 @@ class Making:
 
     def put_files(self, endings: Iterable[object], *, is_several: bool = False, bytes_max: int = 0) -> None:
         """A question for files. `endings`: of their names, or kinds such as `image/*`; `bytes_max`: 0 for no limit."""
-        words = (str(one).lower().strip(" .").partition("/*")[0].rpartition("/")[2] for one in endings)
+        words = [str(one).lower().strip(" .").partition("/*")[0].rpartition("/")[2] for one in endings]
         kinds = dict.fromkeys(_FILES[one] for one in words if one in _FILES)
         self.item |= {"type": "file", "file_types": list(kinds or FILE_TYPES_DEFAULT)}
         self.item["files_max"] = FILES_MAX if is_several else 1
         self.item["bytes_max"] = max(min(bytes_max or FILE_BYTES_DEFAULT, FILE_BYTES_DEFAULT), FILE_BYTES_MIN)
+        if unknown := [one for one in words if one not in _FILES]:
+            self.entry.lost(Sentence(NO_FILES, names=", ".join(unknown)[:100]))
 
     def lose(self, names: str) -> None:
         """Says that these parts are lost; nothing where there are none."""
@@ -273,13 +288,23 @@ class Making:
         """Puts the question into the last group; `asked` are members of its `Subject`."""
         self.item["key"] = self.entry.key
         self.draft.groups[-1]["questions"].append(self.item)
-        self.draft.asked.setdefault(self.entry.place, Subject(self.entry.key, self.item["type"], **asked))
+        self.draft.asked.setdefault(self.entry.place, self.subject(**asked))
         self.draft.read.lines.append(self.entry.line)
+
+    def subject(self, **asked: Any) -> Subject:
+        """The question as conditions name it; `asked` are members of it."""
+        return Subject(self.item["key"], self.item["type"], **asked)
 
     def end(self) -> Item:
         """Ends what is no question."""
         self.draft.read.lines.append(self.entry.line)
         return self.item
+
+
+def _free_value(taken: Collection[int]) -> int:
+    """A value behind those that are taken, or between them."""
+    behind = range(max(taken, default=0) + 1, CHOICE_VALUE_MAX + 1)
+    return next(one for one in chain(behind, range(1, CHOICE_VALUE_MAX)) if one not in taken)
 
 
 Compared = Callable[[str, str, object], Condition]  # of a name of the file, an operator, and a value or a tuple of them

@@ -1,4 +1,4 @@
-"""Conditions of SurveyJS and XLSForm as texts: one grammar with the words of each, read into trees of tuples.
+"""Conditions of SurveyJS, XLSForm and LimeSurvey: one grammar with the words of each, read into trees of tuples.
 
     ("and" | "or", [trees]), ("not", tree), ("is", operator, operands), ("call", name, operands),
     ("name", text), ("value", text, number or boolean), ("list", operands)
@@ -20,7 +20,7 @@ _COMPARISONS: Final[Mapping[str, str]] = {
     "<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal",
 }  # fmt: skip
 _TOKEN: Final = re.compile(
-    r"\s*(?:(?P<name>\$?\{[^{}]{1,300}\})|(?P<text>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")|(?P<number>\d+(?:\.\d+)?)"
+    r"\s*(?:(?P<name>\$?\{[^{}]{1,300}\}|\d+X\d+X\d+[\w.#:]*)|(?P<text>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")|(?P<number>\d+(?:\.\d+)?)"
     r"|(?P<word>[A-Za-z_][A-Za-z0-9_.:-]*)|(?P<sign><=|>=|==|!=|<>|&&|\|\||\*=|[-=<>!()\[\],.+*/%^]))"
 )
 
@@ -34,10 +34,14 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """`between`: words that compare, as `contains`; `behind`: words that stand behind a name, as `empty`."""
+    """`between`: words that compare, as `contains`; `behind`: words that stand behind a name, as `empty`.
+
+    `is_bare`: whether a word without signs around it is a name.
+    """
 
     between: Mapping[str, str] = field(default_factory=dict[str, str])
     behind: Mapping[str, str] = field(default_factory=dict[str, str])
+    is_bare: bool = False
 
 
 SURVEYJS: Final = Grammar(
@@ -50,6 +54,12 @@ SURVEYJS: Final = Grammar(
     behind={"empty": "is_empty", "notempty": "is_not_empty"},
 )  # fmt: skip
 XLSFORM: Final = Grammar()
+LIMESURVEY: Final = Grammar(
+    between={
+        "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal",
+    },
+    is_bare=True,
+)  # fmt: skip
 
 
 def read(text: str, grammar: Grammar) -> Tree:
@@ -140,7 +150,8 @@ class _Reader:
 
     def _word(self, text: str) -> Tree:
         if self._next_word() != "(":
-            return ("value", {"true": True, "false": False}.get(text.lower(), text))
+            word = {"true": True, "false": False}.get(text.lower(), text)
+            return ("name" if self.grammar.is_bare and word == text else "value", word)
         self.tokens.pop()
         inside = self._listed(")")
         if text in {"not", "true", "false"}:

@@ -1,13 +1,14 @@
 """A survey of LimeSurvey as its files have it: XML (`.lss`) of one table after the other, or one table (`.txt`).
 
 Files of 2.x have a row of each text for each language, later ones have the texts in tables of their own (`l10ns`).
-Subquestions stand in a table of their own, or among the questions with a `parent_qid`.
+Subquestions stand in a table of their own, or among the questions with a `parent_qid`. The rows of a `.txt` are read
+into the tables of 2.x, so that both become a survey in the same way.
 """
 
 import csv
 import io
-from collections import defaultdict
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -21,100 +22,71 @@ PARTS_MAX: Final = 500  # rows or answers of a question
 CELL_CHARACTERS_MAX: Final = 500_000
 NOT_ONE: Final = "This is not a whole survey of LimeSurvey."
 NOT_A_SURVEY: Final = "This is a part of a survey, such as a group. Export the survey itself."
-Texts = dict[str, str]  # by language
-Row = Mapping[str, str]
+Texts = dict[str, str]  # by language, "" for all languages
+Row = dict[str, str]
+Tables = defaultdict[str, list[Row]]
+
+_NONE: Final = frozenset(("", "0"))  # of the number of a question above
+_TEXTS: Final = frozenset((
+    "group_name", "description", "question", "help", "answer", "other_replace_text", "dualscale_headerA",
+    "dualscale_headerB",
+))  # fmt: skip
+_CLASSES: Final[Mapping[str, tuple[str, Row]]] = {  # of rows of a `.txt`: tables, and names of columns, of an `.lss`
+    "G": ("groups", {"name": "group_name", "text": "description", "relevance": "grelevance"}),
+    "Q": ("questions", {"name": "title", "text": "question", "type/scale": "type", "validation": "preg"}),
+    "SQ": ("subquestions", {"name": "title", "text": "question", "type/scale": "scale_id"}),
+    "A": ("answers", {"name": "code", "text": "answer", "type/scale": "scale_id", "relevance": "assessment_value"}),
+}
 
 
 @dataclass(slots=True)
-class Part:
-    """A subquestion or an answer. `scale`: 1 for the columns of a grid and for the second answers of a dual scale."""
+class Thing:
+    """A group, a question, a subquestion, an answer or a quota: its columns, and its texts by their names.
 
-    code: str
-    scale: int = 0
-    texts: Texts = field(default_factory=Texts)
-    order: float = 0
-    points: str = ""
-    relevance: str = ""
+    `inside`: of a group its questions, of a question its subquestions. Settings of a question are texts or columns.
+    """
 
+    columns: Row = field(default_factory=Row)
+    texts: defaultdict[str, Texts] = field(default_factory=lambda: defaultdict[str, Texts](Texts))
+    inside: list["Thing"] = field(default_factory=list["Thing"])
+    answers: list["Thing"] = field(default_factory=list["Thing"])
 
-@dataclass(slots=True)
-class SurveyQuestion:
-    """A question. `attributes`: values by language, "" for all languages."""
+    def __getitem__(self, name: str) -> str:
+        return self.columns.get(name, "")
 
-    number: str
-    code: str
-    type: str
-    order: float = 0
-    texts: Texts = field(default_factory=Texts)
-    helps: Texts = field(default_factory=Texts)
-    is_required: bool = False
-    has_other: bool = False
-    relevance: str = ""
-    pattern: str = ""
-    has_default: bool = False
-    attributes: defaultdict[str, Texts] = field(default_factory=lambda: defaultdict[str, Texts](Texts))
-    rows: list[Part] = field(default_factory=list[Part])
-    answers: list[Part] = field(default_factory=list[Part])
+    @property
+    def code(self) -> str:
+        return self["title"] or self["code"]
 
-    def attribute(self, name: str) -> str:
-        return next((value for value in self.attributes.get(name, {}).values() if value), "")
+    @property
+    def scale(self) -> int:
+        """1 for the columns of a grid, and for the second answers of a dual scale."""
+        return int(self["scale_id"] == "1")
 
+    @property
+    def order(self) -> tuple[int, float]:
+        places = ("group_order", "question_order", "sortorder")
+        return self.scale, max(_number(self[name]) for name in places)
 
-@dataclass(slots=True)
-class Section:
-    names: Texts = field(default_factory=Texts)
-    descriptions: Texts = field(default_factory=Texts)
-    relevance: str = ""
-    order: float = 0
-    asked: list[SurveyQuestion] = field(default_factory=list[SurveyQuestion])
-
-
-@dataclass(slots=True)
-class Quota:
-    name: str
-    limit: str
-    members: list[tuple[str, str]]  # numbers of questions, codes of answers
-    messages: Texts
+    def setting(self, name: str) -> str:
+        return next(filter(None, self.texts.get(name, {}).values()), self[name])
 
 
 @dataclass(slots=True)
 class Survey:
     """`texts`: of the survey by their name without `surveyls_`."""
 
-    settings: dict[str, str]
+    settings: Row
     texts: defaultdict[str, Texts]
-    sections: list[Section]
-    quotas: list[Quota] = field(default_factory=list[Quota])
-
-    def check(self) -> "Survey":
-        """The survey. Raises Invalid for more than anybody would ask."""
-        asked = [one for section in self.sections for one in section.asked]
-        if len(asked) > QUESTIONS_MAX or any(
-            len(one.rows) > PARTS_MAX or len(one.answers) > PARTS_MAX for one in asked
-        ):
-            raise unreadable(
-                Sentence(
-                    "At most {n} questions, each of {parts} rows or answers, are possible.",
-                    n=QUESTIONS_MAX,
-                    parts=PARTS_MAX,
-                )
-            )
-        return self
-
-    @property
-    def languages(self) -> list[str]:
-        """The first one is that in which the survey was written."""
-        more = self.settings.get("additional_languages", "").split()
-        return list(dict.fromkeys([self.settings.get("language") or "en", *more]))
+    groups: list[Thing]
+    quotas: list[Thing]
 
 
 @dataclass(slots=True)
-class _Tables:
-    """The rows of each table."""
+class _Handler:
+    """The rows of each table of an `.lss`."""
 
-    rows: defaultdict[str, list[dict[str, str]]] = field(
-        default_factory=lambda: defaultdict[str, list[dict[str, str]]](list)
-    )
+    tables: Tables = field(default_factory=lambda: Tables(list))
     type: str = ""
     _open: list[str] = field(default_factory=list[str])
     _text: list[str] = field(default_factory=list[str])
@@ -127,14 +99,14 @@ class _Tables:
             self._count += 1
             if self._count > ROWS_MAX:
                 raise unreadable(f"At most {ROWS_MAX:,} rows are possible.")
-            self.rows[self._open[1]].append({})
+            self.tables[self._open[1]].append({})
 
     def end(self, name: str) -> None:  # noqa: ARG002
         match self._open:
             case ["document", "LimeSurveyDocType"]:
                 self.type = "".join(self._text).strip()
             case ["document", table, "rows", "row", column]:
-                self.rows[table][-1][column] = "".join(self._text)[:CELL_CHARACTERS_MAX]
+                self.tables[table][-1][column] = "".join(self._text)[:CELL_CHARACTERS_MAX]
             case _:
                 pass
         self._open.pop()
@@ -146,215 +118,140 @@ class _Tables:
 
 def of_structure(text: str) -> Survey:
     """The survey of an `.lss`. Raises Invalid."""
-    tables = _Tables()
-    elements.parse(text, tables, message=NOT_ONE)
-    if tables.type != "Survey":
+    handler = _Handler()
+    elements.parse(text, handler, message=NOT_ONE)
+    if handler.type != "Survey":
         raise unreadable(NOT_A_SURVEY)
-    rows = tables.rows
-    asked = _asked_of(rows)
-    sections: dict[str, Section] = {}
-    for row in [*rows["groups"], *rows["group_l10ns"]]:
-        one = sections.setdefault(row.get("gid", ""), Section())
-        if "group_order" in row:
-            one.order, one.relevance = _number(row["group_order"]), row.get("grelevance", one.relevance)
-        one.names[row.get("language", "")] = row.get("group_name", "")
-        one.descriptions[row.get("language", "")] = row.get("description", "")
-    for number, group in {
-        row["qid"]: row.get("gid", "") for row in rows["questions"] if row.get("qid") in asked
-    }.items():
-        sections.setdefault(group, Section()).asked.append(asked[number])
-    for one in sections.values():
-        one.asked.sort(key=lambda each: each.order)
-    settings = rows["surveys"][0] if rows["surveys"] else {}
-    texts: defaultdict[str, Texts] = defaultdict(Texts)
-    for row in rows["surveys_languagesettings"]:
+    return _survey_of(handler.tables)
+
+
+def of_table(text: str) -> Survey:
+    """The survey of a table with tabs, whose rows belong to the group and the question above. Raises Invalid.
+
+    Groups and questions of further languages are repeated in the same order.
+    """
+    tables, groups, numbers = Tables(list, surveys=[{}]), Counter[str](), dict[str, str]()
+    above = ""  # the question
+    for place, row in enumerate(_rows_of(text)):
+        kind, name, language, written = (row.get(column, "") for column in ("class", "name", "language", "text"))
+        if kind == "S":
+            tables["surveys"][0][name] = written
+        elif kind == "SL":
+            tables["surveys_languagesettings"].append({"surveyls_language": language, name: written})
+        elif kind == "G":
+            groups[language] += 1
+            above = ""
+        elif kind == "Q":
+            above = numbers.setdefault(name, row.get("id") or name)
+        if kind in _CLASSES and (above or kind == "G"):
+            table, names = _CLASSES[kind]
+            given = {names.get(column, column): cell for column, cell in row.items()}
+            given |= dict.fromkeys(("group_order", "question_order", "sortorder"), str(place))
+            given |= {"gid": str(groups[language]), "qid": above}
+            if kind == "SQ":
+                given |= {"parent_qid": above, "qid": f"{above} {given['scale_id']} {name}"}
+            tables[table].append(given)
+    if not tables["surveys"][0] or not tables["groups"]:
+        raise unreadable(NOT_ONE)
+    return _survey_of(tables)
+
+
+def _rows_of(text: str) -> Iterator[Row]:
+    try:
+        for number, row in enumerate(csv.DictReader(io.StringIO(text, newline=""), delimiter="\t")):
+            if number >= ROWS_MAX:
+                raise unreadable(f"At most {ROWS_MAX:,} rows are possible.")
+            yield {name: value or "" for name, value in row.items() if isinstance(name, str)}
+    except csv.Error as error:
+        raise unreadable(NOT_ONE) from error
+
+
+def _survey_of(tables: Tables) -> Survey:
+    """Raises Invalid for more than anybody would ask."""
+    groups = _things("gid", tables["groups"], tables["group_l10ns"])
+    things = _things("qid", tables["questions"], tables["subquestions"], tables["question_l10ns"])
+    top = (number for number, one in things.items() if one["type"] and one["parent_qid"] in _NONE)
+    asked = {number: things[number] for number in top if number not in _NONE}
+    for one in things.values():
+        if one["parent_qid"] in asked:
+            asked[one["parent_qid"]].inside.append(one)
+    for one in asked.values():
+        groups.setdefault(one["gid"], Thing()).inside.append(one)
+    _add_answers(tables, asked)
+    _add_settings(tables, asked)
+    _add_conditions(tables["conditions"], asked)
+    for one in [*groups.values(), *asked.values()]:
+        one.inside.sort(key=lambda each: each.order)
+        one.answers.sort(key=lambda each: each.order)
+    if len(asked) > QUESTIONS_MAX or any(max(len(one.inside), len(one.answers)) > PARTS_MAX for one in asked.values()):
+        said = "At most {n} questions, each of {parts} rows or answers, are possible."
+        raise unreadable(Sentence(said, n=QUESTIONS_MAX, parts=PARTS_MAX))
+    texts = defaultdict[str, Texts](Texts)
+    for row in tables["surveys_languagesettings"]:
         for name, value in row.items():
             texts[name.removeprefix("surveyls_")][row.get("surveyls_language", "")] = value
-    return Survey(settings, texts, sorted(sections.values(), key=lambda one: one.order), _quotas_of(rows)).check()
+    settings = tables["surveys"][0] if tables["surveys"] else {}
+    return Survey(settings, texts, sorted(groups.values(), key=lambda one: one.order), _quotas_of(tables, asked))
 
 
-def _asked_of(rows: Mapping[str, list[dict[str, str]]]) -> dict[str, SurveyQuestion]:
-    asked: dict[str, SurveyQuestion] = {}
-    parts: dict[str, Part] = {}
-    for row in [*rows["questions"], *rows["subquestions"]]:
-        number, parent = row.get("qid", ""), row.get("parent_qid", "")
-        if parent in {"", "0"}:
-            _add_question(
-                asked.setdefault(number, SurveyQuestion(number, row.get("title", ""), row.get("type", ""))), row
-            )
-        elif parent in asked:
-            if number not in parts:
-                parts[number] = Part(row.get("title", ""), int(_number(row.get("scale_id"))))
-                asked[parent].rows.append(parts[number])
-            part = parts[number]
-            part.order, part.relevance = _number(row.get("question_order")), row.get("relevance", "")
-            part.texts[row.get("language", "")] = row.get("question", "")
-    for row in rows["question_l10ns"]:
-        number, language = row.get("qid", ""), row.get("language", "")
-        if number in asked:
-            asked[number].texts[language] = row.get("question", "")
-            asked[number].helps[language] = row.get("help", "")
-        elif number in parts:
-            parts[number].texts[language] = row.get("question", "")
-    _add_answers(rows, asked)
-    _add_conditions(rows, asked)
-    _add_settings(rows, asked)
-    return asked
+def _things(identity: str, *tables: Iterable[Row]) -> dict[str, Thing]:
+    """Of rows with the same identity the texts of each language are taken, and the first of the other cells."""
+    found: dict[str, Thing] = {}
+    for row in (row for rows in tables for row in rows):
+        one = found.setdefault(row.get(identity, ""), Thing())
+        for name, value in row.items():
+            if name in _TEXTS:
+                one.texts[name][row.get("language", "")] = value
+            else:
+                one.columns.setdefault(name, value)
+    return found
 
 
-def _add_settings(rows: Mapping[str, list[dict[str, str]]], asked: Mapping[str, SurveyQuestion]) -> None:
-    for row in rows["question_attributes"]:
+def _add_answers(tables: Tables, asked: Mapping[str, Thing]) -> None:
+    """Older files have no number of an answer, and a row of it for each language."""
+    for row in tables["answers"]:
+        row.setdefault("aid", " ".join(row.get(name, "") for name in ("qid", "code", "scale_id")))
+    for one in _things("aid", tables["answers"], tables["answer_l10ns"]).values():
+        if one["qid"] in asked:
+            asked[one["qid"]].answers.append(one)
+
+
+def _add_settings(tables: Tables, asked: Mapping[str, Thing]) -> None:
+    for row in tables["question_attributes"]:
         if row.get("qid") in asked and row.get("value"):
-            asked[row["qid"]].attributes[row.get("attribute", "")][row.get("language", "")] = row["value"]
-    for number in {row.get("qid", "") for row in rows["defaultvalues"]} & asked.keys():
-        asked[number].has_default = True
-    for one in asked.values():
-        one.rows.sort(key=lambda part: (part.scale, part.order))
-        one.answers.sort(key=lambda part: (part.scale, part.order))
+            asked[row["qid"]].texts[row.get("attribute", "")][row.get("language", "")] = row["value"]
+    for row in tables["defaultvalues"]:
+        asked.get(row.get("qid", ""), Thing()).columns["default"] = "Y"
 
 
-def _add_question(one: SurveyQuestion, row: Row) -> None:
-    one.order, one.is_required = _number(row.get("question_order")), row.get("mandatory") in {"Y", "S"}
-    one.has_other, one.pattern = row.get("other") == "Y", row.get("preg", "")
-    one.relevance = row.get("relevance", "")
-    if row.get("language"):
-        one.texts[row["language"]], one.helps[row["language"]] = row.get("question", ""), row.get("help", "")
-
-
-def _add_answers(rows: Mapping[str, list[dict[str, str]]], asked: Mapping[str, SurveyQuestion]) -> None:
-    texts: defaultdict[str, Texts] = defaultdict(Texts)
-    for row in rows["answer_l10ns"]:
-        texts[row.get("aid", "")][row.get("language", "")] = row.get("answer", "")
-    known: dict[tuple[str, str, str], Part] = {}
-    for row in rows["answers"]:
-        number, code, scale = row.get("qid", ""), row.get("code", ""), row.get("scale_id", "0")
-        if number not in asked:
-            continue
-        if (number, code, scale) not in known:
-            made = Part(code, int(_number(scale)), texts[row.get("aid", "-")], _number(row.get("sortorder")))
-            known[number, code, scale] = made
-            asked[number].answers.append(made)
-        part = known[number, code, scale]
-        part.points = row.get("assessment_value", "")
-        if "answer" in row:
-            part.texts[row.get("language", "")] = row["answer"]
-
-
-def _add_conditions(rows: Mapping[str, list[dict[str, str]]], asked: Mapping[str, SurveyQuestion]) -> None:
+def _add_conditions(rows: Iterable[Row], things: Mapping[str, Thing]) -> None:
     """Files before 1.92 have conditions in place of relevance: one scenario with all its questions must hold."""
     found: dict[str, dict[str, dict[str, list[str]]]] = {}
-    for row in rows["conditions"]:
+    for row in rows:
         name, method = row.get("cfieldname", "").lstrip("+"), row.get("method", "").strip() or "=="
         written = f'{name} {method} "{row.get("value", "")}"'
         scenarios = found.setdefault(row.get("qid", ""), {})
         scenarios.setdefault(row.get("scenario", ""), {}).setdefault(row.get("cqid", "") + method, []).append(written)
     for number, scenarios in found.items():
-        if number in asked and asked[number].relevance in {"", "1"}:
+        if number in things and things[number]["relevance"] in {"", "1"}:
             ways = [" and ".join(f"({' or '.join(one)})" for one in way.values()) for way in scenarios.values()]
-            asked[number].relevance = " or ".join(f"({way})" for way in ways)
+            things[number].columns["relevance"] = " or ".join(f"({way})" for way in ways)
 
 
-def _quotas_of(rows: Mapping[str, list[dict[str, str]]]) -> list[Quota]:
-    return [
-        Quota(
-            row.get("name", ""),
-            row.get("qlimit", ""),
-            [(one["qid"], one["code"]) for one in rows["quota_members"] if one.get("quota_id") == row.get("id")],
-            {
-                one.get("quotals_language", ""): one.get("quotals_message", "")
-                for one in rows["quota_languagesettings"]
-                if one.get("quotals_quota_id") == row.get("id")
-            },
-        )
-        for row in rows["quota"]
-        if row.get("active") == "1"
-    ]
+def _quotas_of(tables: Tables, asked: Mapping[str, Thing]) -> list[Thing]:
+    """A quota counts those who gave one of its answers to each of its questions, which becomes a condition."""
+    quotas = _things("id", (row for row in tables["quota"] if row.get("active") == "1"))
+    members: list[Row] = []
+    for row in tables["quota_members"]:
+        number, code = row.get("qid", ""), row.get("code", "")
+        name, value = (f"{number}{code}", "Y") if asked.get(number, Thing())["type"] in {"M", "P"} else (number, code)
+        members.append({"qid": row.get("quota_id", ""), "cqid": number, "cfieldname": f"0X0X{name}", "value": value})
+    _add_conditions(members, quotas)
+    for row in tables["quota_languagesettings"]:
+        one = quotas.get(row.get("quotals_quota_id", ""), Thing())
+        one.texts["message"][row.get("quotals_language", "")] = row.get("quotals_message", "")
+    return list(quotas.values())
 
 
-def of_table(text: str) -> Survey:
-    """The survey of a table with tabs. Rows of further languages repeat those of the first. Raises Invalid."""
-    survey = Survey({}, defaultdict(Texts), [])
-    reader = _TableReader(survey)
-    try:
-        for number, row in enumerate(csv.DictReader(io.StringIO(text, newline=""), delimiter="\t")):
-            if number >= ROWS_MAX:
-                raise unreadable(f"At most {ROWS_MAX:,} rows are possible.")
-            reader.take({name: value or "" for name, value in row.items() if isinstance(name, str)})
-    except csv.Error as error:
-        raise unreadable(NOT_ONE) from error
-    if not survey.settings or not survey.sections:
-        raise unreadable(NOT_ONE)
-    return survey.check()
-
-
-@dataclass(slots=True)
-class _TableReader:
-    """Takes the rows one after the other; each belongs to the group and the question above it."""
-
-    survey: Survey
-    _asked: dict[str, SurveyQuestion] = field(default_factory=dict[str, SurveyQuestion])
-    _places: defaultdict[str, int] = field(default_factory=lambda: defaultdict[str, int](int))  # of groups by language
-    _section: Section = field(default_factory=Section)
-    _last: SurveyQuestion | None = None
-    _parts: dict[tuple[str, str, str, str], Part] = field(default_factory=dict[tuple[str, str, str, str], Part])
-
-    def take(self, row: Row) -> None:
-        language, text = row.get("language", ""), row.get("text", "")
-        match row.get("class", ""):
-            case "S":
-                self.survey.settings[row.get("name", "")] = text
-            case "SL":
-                self.survey.texts[row.get("name", "").removeprefix("surveyls_")][language] = text
-            case "G":
-                self._take_group(row, language)
-            case "Q":
-                self._take_question(row, language)
-            case "SQ" | "A" if self._last is not None:
-                self._take_part(self._last, row)
-            case _:
-                pass
-
-    def _take_group(self, row: Row, language: str) -> None:
-        place = self._places[language]
-        self._places[language] += 1
-        if place >= len(self.survey.sections):
-            self.survey.sections.append(Section())
-        self._section, self._last = self.survey.sections[place], None
-        self._section.names[language], self._section.descriptions[language] = row.get("name", ""), row.get("text", "")
-        self._section.relevance = self._section.relevance or row.get("relevance", "")
-
-    def _take_question(self, row: Row, language: str) -> None:
-        code = row.get("name", "")
-        if code not in self._asked:
-            asked = SurveyQuestion(
-                row.get("id") or code, code, row.get("type/scale", ""), relevance=row.get("relevance", "")
-            )
-            asked.is_required, asked.has_other = row.get("mandatory") in {"Y", "S"}, row.get("other") == "Y"
-            asked.pattern, asked.has_default = row.get("validation", ""), bool(row.get("default"))
-            self._asked[code] = asked
-            self._section.asked.append(asked)
-        self._last = self._asked[code]
-        self._last.texts[language], self._last.helps[language] = row.get("text", ""), row.get("help", "")
-        for name, value in row.items():
-            if value and name not in _COLUMNS:
-                self._last.attributes[name][language] = value
-
-    def _take_part(self, asked: SurveyQuestion, row: Row) -> None:
-        kind, scale, written = row["class"], row.get("type/scale", ""), row.get("relevance", "")
-        name = (asked.code, kind, scale, row.get("name", ""))
-        if name not in self._parts:
-            parts = asked.answers if kind == "A" else asked.rows
-            self._parts[name] = Part(row.get("name", ""), int(_number(scale)), order=len(parts))
-            self._parts[name].points, self._parts[name].relevance = (written, "") if kind == "A" else ("", written)
-            parts.append(self._parts[name])
-        self._parts[name].texts[row.get("language", "")] = row.get("text", "")
-
-
-_COLUMNS: Final = frozenset((
-    "id", "related_id", "class", "type/scale", "name", "relevance", "text", "help", "language", "validation",
-    "mandatory", "encrypted", "other", "default", "same_default", "same_script",
-))  # fmt: skip
-
-
-def _number(text: str | None) -> float:
-    return float(text) if text and text.strip().isdigit() else 0
+def _number(text: str) -> float:
+    return float(text) if text.strip().isdecimal() else 0

@@ -1,10 +1,11 @@
 """A questionnaire as the structure of a survey of LimeSurvey, 5 to 7 (`.lss`)."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, Final
+from typing import Final
 
 from afterword.core.foreign.exports import NO_FIELDS, NO_SCORE, Source, Unwritable, Writer, Written, shown_when
 from afterword.core.questionnaires.conditions import Leaf
@@ -12,6 +13,7 @@ from afterword.core.questionnaires.endings import localized
 from afterword.core.questionnaires.question_types import Choice, Question
 from afterword.errors import Sentence
 
+Row = dict[str, object]
 LABEL: Final = "LimeSurvey"
 VERSION: Final = 500  # of its database, from which on texts stand in tables of their own
 SURVEY: Final = 100_001  # another number is given where a survey has this one
@@ -25,22 +27,19 @@ _TYPES: Final[Mapping[str, str]] = {
     "choice": "L", "choices": "M", "yes_no": "Y", "matrix": "F", "ranking": "R", "text": "T", "number": "N",
     "date": "D", "time": "D", "date_time": "D", "consent": "M", "contact": "Q", "files": "|", "none": "X", "scale": "L",
 }  # fmt: skip
-_ATTRIBUTES: Final[Mapping[str, Mapping[str, str]]] = {
-    "choices": {"min_answers": "choices_min", "max_answers": "choices_max"}, "ranking": {"max_answers": "rank_max"},
-    "text": {"maximum_chars": "length_max"}, "files": {"max_num_of_files": "files_max"},
-    "number": {"min_num_value_n": "number_min", "max_num_value_n": "number_max"},
-    "date": {"date_min": "date_min", "date_max": "date_max"},
-    "date_time": {"date_min": "date_min", "date_max": "date_max"},
-}  # fmt: skip
+_ATTRIBUTES: Final = (
+    ("min_answers", "choices_min"), ("max_answers", "choices_max"), ("max_answers", "rank_max"),
+    ("maximum_chars", "length_max"), ("max_num_of_files", "files_max"), ("min_num_value_n", "number_min"),
+    ("max_num_value_n", "number_max"), ("date_min", "date_min"), ("date_max", "date_max"),
+)  # fmt: skip
 _FORMATS: Final[Mapping[str, str]] = {"date": "yyyy-mm-dd", "time": "HH:MM", "date_time": "yyyy-mm-dd HH:MM"}
 _FILES: Final[Mapping[str, str]] = {
     "picture": "png,jpg,jpeg,gif,webp", "pdf": "pdf", "document": "docx,odt", "spreadsheet": "xlsx,ods",
     "text": "txt,csv",
 }  # fmt: skip
-_TABLES: Final = (
-    "answers", "answer_l10ns", "groups", "group_l10ns", "questions", "subquestions", "question_l10ns",
-    "question_attributes", "surveys", "surveys_languagesettings",
-)  # fmt: skip
+_EVERY: Final[Mapping[str, object]] = {  # of the columns of questions and those below them
+    "sid": SURVEY, "preg": "", "encrypted": "N", "scale_id": 0, "same_default": 0, "modulename": "",
+}  # fmt: skip
 
 
 def written(source: Source) -> Written:
@@ -50,8 +49,9 @@ def written(source: Source) -> Written:
 
 @dataclass(slots=True)
 class _Writer(Writer):
-    rows: dict[str, list[dict[str, object]]] = field(default_factory=lambda: {name: [] for name in _TABLES})
+    rows: defaultdict[str, list[Row]] = field(default_factory=lambda: defaultdict[str, list[Row]](list))
     codes: set[str] = field(default_factory=set[str])
+    below: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict[str, list[str]](list))  # by question
 
     def document(self) -> str:
         definition = self.definition
@@ -59,30 +59,17 @@ class _Writer(Writer):
             self.names[one.question_id] = self._code(one.key or one.question_id, self.codes)
         shown = shown_when(definition)
         for order, group in enumerate(definition.groups, start=1):
-            self._add(
-                "groups",
-                gid=order,
-                sid=SURVEY,
-                group_order=order,
-                randomization_group="",
-                grelevance="" if group.enabled else "0",
-            )
-            titles, below = self.texts(group, "title"), self.texts(group, "description")
-            for locale in definition.locales:
-                name = self._html(titles.get(locale) or titles.get(definition.default_locale, "")) or str(order)
-                self._add(
-                    "group_l10ns",
-                    gid=order,
-                    group_name=name,
-                    description=self._html(below.get(locale, "")),
-                    language=locale,
-                )
+            hidden = "" if group.enabled else "0"
+            self._add("groups", gid=order, sid=SURVEY, group_order=order, randomization_group="", grelevance=hidden)
+            titles = self.texts(group, "title") or {definition.default_locale: str(order)}
+            texts = {"group_name": titles, "description": self.texts(group, "description")}
+            self._add_texts("group_l10ns", texts, gid=order)
             for place, question in enumerate(group.questions, start=1):
                 relevance = self.condition(question, shown[question.question_id], self._leaf)
                 self._question(question, gid=order, order=place, relevance=relevance or "1")
         self._survey()
         languages = "".join(f"<language>{escape(one)}</language>" for one in definition.locales)
-        tables = "\n".join(_table(name, rows) for name, rows in self.rows.items() if rows)
+        tables = "\n".join(_table(name, rows) for name, rows in self.rows.items())
         return (
             '<?xml version="1.0" encoding="UTF-8"?>\n<document>\n<LimeSurveyDocType>Survey</LimeSurveyDocType>\n'
             f"<DBVersion>{VERSION}</DBVersion>\n<languages>{languages}</languages>\n{tables}\n</document>\n"
@@ -90,6 +77,15 @@ class _Writer(Writer):
 
     def _add(self, table: str, **values: object) -> None:
         self.rows[table].append(values)
+
+    def _add_texts(
+        self, table: str, texts: Mapping[str, Mapping[str, str]], language: str = "language", **values: object
+    ) -> None:
+        """Adds a row for each language; what has no translation stands in the default language."""
+        default = self.definition.default_locale
+        for locale in self.definition.locales:
+            found = {name: self._html(own.get(locale) or own.get(default, "")) for name, own in texts.items()}
+            self._add(table, **values, **found, **{language: locale})
 
     @staticmethod
     def _code(name: str, given: set[str]) -> str:
@@ -117,23 +113,20 @@ class _Writer(Writer):
     def _question(self, question: Question, *, gid: int, order: int, relevance: str) -> None:
         qid = len(self.rows["questions"]) + 1
         kind, attributes = self._kind(question)
-        is_other = question.other_choice is not None
+        other, is_required = question.other_choice, "Y" if question.is_required else "N"
         self._add(
-            "questions", qid=qid, parent_qid=0, sid=SURVEY, gid=gid, type=kind, title=self.names[question.question_id],
-            preg="", other="Y" if is_other else "N", mandatory="Y" if question.is_required else "N", encrypted="N",
-            question_order=order, scale_id=0, same_default=0, relevance=relevance, modulename="",
+            "questions", **_EVERY, qid=qid, parent_qid=0, gid=gid, type=kind, title=self.names[question.question_id],
+            other="N" if other is None else "Y", mandatory=is_required, question_order=order, relevance=relevance,
         )  # fmt: skip
-        titles = {} if question.shape == "consent" else self.texts(question, "title")
-        self._texts(qid, titles, self.texts(question, "description"))
+        below = {} if question.shape == "consent" else self.texts(question, "description")
+        self._add_texts("question_l10ns", {"question": self.texts(question, "title"), "help": below}, qid=qid)
         attributes |= {"random_order": 1} if question.randomize else {}
         attributes |= {} if question.enabled else {"hidden": 1}
         for name, value in attributes.items():
             self._add("question_attributes", qid=qid, attribute=name, value=value, language="")
-        if is_other and question.other_choice is not None:
-            for locale, text in self.labels(
-                question, "choices", question.other_choice.value, question.other_choice.label
-            ).items():
-                self._add("question_attributes", qid=qid, attribute="other_replace_text", value=text, language=locale)
+        if other is not None:
+            texts = {"value": self.labels(question, "choices", other.value, other.label)}
+            self._add_texts("question_attributes", texts, qid=qid, attribute="other_replace_text")
         self._parts(question, qid, gid, kind)
         lost = [
             "points" if question.has_points and question.shape not in {"choice", "matrix"} else "",
@@ -144,10 +137,10 @@ class _Writer(Writer):
         ]
         self.not_held("question", question, lost)
 
-    def _kind(self, question: Question) -> tuple[str, dict[str, object]]:
+    def _kind(self, question: Question) -> tuple[str, Row]:
         """The type there, and the attributes that bound its answers."""
-        kind, names = _TYPES[question.shape], _ATTRIBUTES.get(question.shape, {})
-        found = {name: value for name, member in names.items() if (value := getattr(question, member)) is not None}
+        kind, found = _TYPES[question.shape], Row()
+        found |= {name: value for name, member in _ATTRIBUTES if (value := getattr(question, member)) is not None}
         match question.shape:
             case "scale":
                 kind = "5" if question.scale == range(1, 6) else "L"
@@ -179,7 +172,7 @@ class _Writer(Writer):
         own = [one for one in question.choices if not one.other]
         if kind == "M":
             below = [(str(one.value), self.labels(question, "choices", one.value, one.label)) for one in own]
-            below = below or [("1", self.texts(question, "title"))]
+            below = below or [("1", self.texts(question, "description") or self.texts(question, "title"))]
         elif kind == "Q":
             names = {name: name.replace("_", " ").capitalize() for name in question.contact_fields}
             below = [(name, dict.fromkeys(self.definition.locales, label)) for name, label in names.items()]
@@ -189,37 +182,26 @@ class _Writer(Writer):
         for order, (value, texts) in enumerate(below, start=1):
             code = value if value.isdecimal() else self._code(keys.get(value, value), given)
             self.names[f"{identity}{value}"] = code
-            sub = qid * 1_000 + order
+            self.below[identity].append(value)
             self._add(
-                "subquestions", qid=sub, parent_qid=qid, sid=SURVEY, gid=gid, type="T", title=code, preg="", other="N",
-                mandatory="N", encrypted="N", question_order=order, scale_id=0, same_default=0, relevance="1",
-                modulename="",
+                "subquestions", **_EVERY, qid=qid * 1_000 + order, parent_qid=qid, gid=gid, type="T", title=code,
+                other="N", mandatory="N", question_order=order, relevance="1",
             )  # fmt: skip
-            self._texts(sub, texts, {})
-        if kind in {"L", "!", "F", "R"}:
-            self._answers(question, qid, own or _points(question))
-
-    def _answers(self, question: Question, qid: int, choices: Sequence[Choice]) -> None:
+            self._add_texts("question_l10ns", {"question": texts, "help": {}}, qid=qid * 1_000 + order)
+        if kind == "M" and question.other_choice is not None:
+            self.names[f"{identity}{question.other_choice.value}"] = "other"
+            self.below[identity].append(str(question.other_choice.value))
         ends = {question.scale[0]: "low_label", question.scale[-1]: "high_label"} if question.scale else {}
-        for order, choice in enumerate(choices, start=1):
-            aid = qid * 1_000 + order
-            points = choice.points or 0
+        own = own or [Choice(value, str(value)) for value in question.scale]
+        for order, choice in enumerate(own if kind in {"L", "!", "F", "R"} else (), start=1):
             self._add(
-                "answers", aid=aid, qid=qid, code=choice.value, sortorder=order, assessment_value=points, scale_id=0
-            )
+                "answers", aid=qid * 1_000 + order, qid=qid, code=choice.value, sortorder=order,
+                assessment_value=choice.points or 0, scale_id=0,
+            )  # fmt: skip
             texts = self.labels(question, "choices", choice.value, choice.label)
             named = self.texts(question, ends[choice.value]) if choice.value in ends else {}
-            for locale in self.definition.locales:
-                text = texts.get(locale) or choice.label
-                text = f"{text} ({named.get(locale) or named[self.definition.default_locale]})" if named else text
-                self._add("answer_l10ns", aid=aid, answer=self._html(text), language=locale)
-
-    def _texts(self, qid: int, titles: Mapping[str, str], helps: Mapping[str, str]) -> None:
-        default = self.definition.default_locale
-        for locale in self.definition.locales:
-            title, below = (one.get(locale) or one.get(default, "") for one in (titles, helps))
-            texts = {"question": self._html(title), "help": self._html(below), "script": "", "language": locale}
-            self._add("question_l10ns", qid=qid, **texts)
+            texts |= {locale: f"{choice.label} ({text})" for locale, text in named.items()}
+            self._add_texts("answer_l10ns", {"answer": texts}, aid=qid * 1_000 + order)
 
     # Conditions
 
@@ -231,7 +213,7 @@ class _Writer(Writer):
         values = [*leaf.value] if isinstance(leaf.value, list | tuple) else [leaf.value]
         if question.shape == "choices" and leaf.operator in {"contains", "not_contains"}:
             sign = "==" if leaf.operator == "contains" else "!="
-            return " and ".join(f'{self._option(question, one)}.NAOK {sign} "Y"' for one in values)
+            return " and ".join(f'{self._name(question, str(one))}.NAOK {sign} "Y"' for one in values)
         if question.shape in {"choices", "ranking", "files"} or leaf.operator not in {*_OPERATORS, "in"}:
             raise Unwritable
         name, sign = self._fields(question, part)[0], _OPERATORS.get(leaf.operator, "==")
@@ -239,18 +221,8 @@ class _Writer(Writer):
 
     def _fields(self, question: Question, part: str) -> list[str]:
         """The names of an answer: of each of its fields where it has several."""
-        if part or question.shape not in {"choices", "matrix", "contact", "consent"}:
-            return [self._name(question, part)]
-        if question.shape == "choices":
-            return [self._option(question, one.value) for one in question.choices]
-        return [
-            self._name(question, one)
-            for one in [row.row_id for row in question.rows] or question.contact_fields or ["1"]
-        ]
-
-    def _option(self, question: Question, value: object) -> str:
-        is_other = question.other_choice is not None and question.other_choice.value == value
-        return f"{self.names[question.question_id]}_other" if is_other else self._name(question, str(value))
+        name = self.names[question.question_id]
+        return [self._name(question, one) for one in ([part] if part else self.below[question.question_id])] or [name]
 
     @staticmethod
     def _value(question: Question, value: object) -> str:
@@ -273,20 +245,20 @@ class _Writer(Writer):
         ending = next((one for one in definition.endings if one.conditions is None and one.responses_max is None), None)
         self.not_held("ending", None, [one.key or one.ending_id for one in definition.endings if one is not ending])
         self.not_held("setting", None, [name for name in ("closed", "expired") if self.pages(name)])
-        welcome, thanks = self.pages("welcome"), self.pages("thank_you")
-        for locale in definition.locales:
-            own, said = self.own(locale), ending and localized(ending, locale)
-            words = "\n".join(filter(None, [said.title, said.text])) if said else ""
-            self._add(
-                "surveys_languagesettings", surveyls_survey_id=SURVEY, surveyls_language=locale,
-                surveyls_title=self._html(own.title or self.source.display_name),
-                surveyls_description=self._html(own.description or ""),
-                surveyls_welcometext=self._html(welcome.get(locale, "")),
-                surveyls_endtext=self._html(words or thanks.get(locale, "")),
-                surveyls_url=(said.button_url if said else "") or "",
-                surveyls_urldescription=self._html((said.button_label if said else "") or ""),
-                surveyls_dateformat=6, surveyls_numberformat=0,
-            )  # fmt: skip
+        own = {locale: self.own(locale) for locale in definition.locales}
+        end = {locale: localized(ending, locale) for locale in definition.locales if ending is not None}
+        words = {locale: "\n".join(filter(None, [one.title, one.text])) for locale, one in end.items()}
+        texts = {
+            "surveyls_title": {locale: one.title or self.source.display_name for locale, one in own.items()},
+            "surveyls_description": {locale: one.description or "" for locale, one in own.items()},
+            "surveyls_welcometext": self.pages("welcome"),
+            "surveyls_endtext": words if any(words.values()) else self.pages("thank_you"),
+            "surveyls_urldescription": {locale: one.button_label or "" for locale, one in end.items()},
+        }
+        self._add_texts(
+            "surveys_languagesettings", texts, "surveyls_language", surveyls_survey_id=SURVEY,
+            surveyls_url=(ending.button_url if ending else "") or "", surveyls_dateformat=6, surveyls_numberformat=0,
+        )  # fmt: skip
 
 
 def _literal(text: str) -> str:
@@ -294,21 +266,13 @@ def _literal(text: str) -> str:
     return escape(text.replace("{", "{ "), quote=False).replace("\n", "<br />\n")
 
 
-def _points(question: Question) -> list[Choice]:
-    return [Choice(value, str(value)) for value in question.scale]
-
-
-def _table(name: str, rows: Iterable[Mapping[str, Any]]) -> str:
-    found = list(rows)
-    names = list(dict.fromkeys(key for row in found for key in row))
-    fields = "".join(f"<fieldname>{one}</fieldname>" for one in names)
+def _table(name: str, rows: Sequence[Row]) -> str:
+    fields = "".join(f"<fieldname>{one}</fieldname>" for one in dict.fromkeys(key for row in rows for key in row))
     lines = "\n".join(
-        f"<row>{''.join(f'<{key}>{_cell(value)}</{key}>' for key, value in row.items())}</row>" for row in found
+        f"<row>{''.join(f'<{key}>{_cell(value)}</{key}>' for key, value in row.items())}</row>" for row in rows
     )
     return f"<{name}>\n<fields>{fields}</fields>\n<rows>\n{lines}\n</rows>\n</{name}>"
 
 
 def _cell(value: object) -> str:
-    """A text as the other system writes it; the end of a section within it is split in two."""
-    text = _NO_XML.sub("", str(value))
-    return f"<![CDATA[{text.replace(']]>', ']]]]><![CDATA[>')}]]>" if text else ""
+    return escape(_NO_XML.sub("", str(value)), quote=False)

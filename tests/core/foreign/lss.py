@@ -66,7 +66,8 @@ def survey(
                 add("subquestions", row, {"question": text}, "qid", "question_l10ns")
             for scale, code, text in _by_scale(one.answers, one.more_answers):
                 part += 1
-                row = {"aid": part, "qid": number, "code": code, "sortorder": part, "scale_id": scale}
+                row = {"qid": number, "code": code, "sortorder": part, "scale_id": scale}
+                row |= {} if is_old else {"aid": part}
                 add("answers", row, {"answer": text}, "aid", "answer_l10ns")
             attributes = tables.setdefault("question_attributes", [])
             attributes += [{"qid": number, "attribute": name, "value": text} for name, text in one.attributes.items()]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from afterword.core.foreign.expressions import SURVEYJS, XLSFORM, Tree, Unreadable, read
+from afterword.core.foreign.expressions import LIMESURVEY, SURVEYJS, XLSFORM, Tree, Unreadable, read
 
 A, B = ("name", "a"), ("name", "b")
 
@@ -61,3 +61,15 @@ def test_surveyjs(text: str, expected: Tree) -> None:
 )
 def test_xlsform(text: str, expected: Tree) -> None:
     assert expected == read(text, XLSFORM)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('a.NAOK == "Y"', ("is", "equal", [("name", "a.NAOK"), ("value", "Y")])),
+        ("7X1X11r#0 ge 2", ("is", "greater_equal", [("name", "7X1X11r#0"), ("value", 2)])),
+        ("!is_empty(a) OR TRUE", ("or", [("not", ("call", "is_empty", [A])), ("value", True)])),
+    ],
+)
+def test_limesurvey(text: str, expected: Tree) -> None:
+    assert expected == read(text, LIMESURVEY)

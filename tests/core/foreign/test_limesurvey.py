@@ -72,10 +72,11 @@ CASES: list[tuple[Q, list[dict[str, Any]], str]] = [
     (Q("q", "L", answers=ABC), [{"type": "single_choice"}], "taken"),
     (Q("q", "!", answers=ABC), [{"type": "single_choice", "style": "dropdown"}], "taken"),
     (Q("q", "O", answers=ABC), [{"type": "single_choice"}, {"type": "text", "key": "q_comment"}], "changed"),
-    (Q("q", "L", answers={"A": "Only"}), [{"type": "statement"}], "left_out"),
+    (Q("q", "L", answers={"A": "Only"}), [{"type": "consent", "description": "Only"}], "changed"),
+    (Q("q", "L"), [{"type": "statement"}], "left_out"),
     (Q("q", "M", rows=ABC, attributes={"exclude_all_others": "A3", "max_answers": "2"}),
         [{"type": "multiple_choice", "choices_max": 2}], "taken"),
-    (Q("q", "M", rows={"A1": "I agree"}), [{"type": "consent", "title": "Text \N{EN DASH} I agree"}], "changed"),
+    (Q("q", "M", rows={"A1": "I agree"}), [{"type": "consent", "title": "Text", "description": "I agree"}], "changed"),
     (Q("q", "P", rows={"A1": "Bread", "A2": "Cake"}), [{"type": "multiple_choice"},
         {"type": "text", "show_if": {"subject": "question:q", "operator": "contains", "value": 1}},
         {"type": "text", "show_if": {"subject": "question:q", "operator": "contains", "value": 2}}], "changed"),
@@ -211,9 +212,10 @@ class TestTraps:
         attributes = {"other_replace_text": "Something else"}
         made = read(
             [Q("a", "L", answers=ABC, other="Y"), Q("b", "M", rows=ABC, other="Y", attributes=attributes)],
-            [Q("c", "S", relevance='a == "-oth-"'), Q("d", "S", relevance='b_other != ""')],
+            [Q("c", "S", relevance='a == "-oth-"'), Q("d", "S", text="{a_other} {b_other}", relevance='b_other != ""')],
         )
         first, second, third, fourth = asked(made)
+        assert "{{ answer.a | … }} …" == fourth["title"]
         assert {"value": 4, "label": "Other", "other": True} == first["choices"][-1]
         assert {"value": 4, "label": "Something else", "other": True} == second["choices"][-1]
         assert {"subject": "question:a", "operator": "equal", "value": 4} == third["show_if"]
@@ -237,6 +239,23 @@ class TestConditions:
             foreign.Summary.of(made.lines).conditions_count,
             foreign.Summary.of(made.lines).whole_conditions_count,
         )
+
+    @pytest.mark.parametrize(("relevance", "codes"), [("a > 1", [2, 3]), ("a.NAOK le '2'", [1, 2]), ("3 < a", None)])
+    def test_codes_that_are_numbers(self, relevance: str, codes: list[int] | None) -> None:
+        made = read([Q("a", "L", answers={"1": "Bad", "2": "So", "3": "Good"})], [Q("b", "S", relevance=relevance)])
+        expected = {"subject": "question:a", "operator": "in", "value": codes}
+        assert (expected if codes else None) == asked(made)[1].get("show_if")
+
+    @pytest.mark.parametrize("relevance", ["q_r_1 == 'b'", "7X1X11r#1 == 'b'"])
+    def test_of_the_second_scale(self, relevance: str) -> None:
+        two = Q("q", "1", rows={"r": "R", "s": "S"}, answers=ABC, more_answers={"a": "Low", "b": "High"})
+        made = read([two], [Q("b", "S", relevance=relevance)])
+        assert {"subject": "question:q_2:r", "operator": "equal", "value": 2} == asked(made)[2]["show_if"]
+
+    @pytest.mark.parametrize("relevance", ["count(that.m) > 0", "m_x == 'Y' or m_y ne ''"])
+    def test_of_one_choice_among_several(self, relevance: str) -> None:
+        made = read([Q("m", "M", rows={"x": "X", "y": "Y"})], [Q("b", "S", relevance=relevance)])
+        assert "question:m" in str(asked(made)[1]["show_if"])
 
     @pytest.mark.parametrize(
         "relevance", ["b > 1", "a > b", "sum(a) > 2", "later == 'Y'", "a ===", "count(that.a) < 3"]
@@ -276,7 +295,7 @@ class TestAround:
             (one["button_url"], one["button_label"]) for one in document["endings"]
         ]
         plain = read([Q("a", "S")], texts={"url": "http://bakery.example/"})
-        assert ([], "left_out") == (plain.document["endings"], line_of(plain, "url", "ending").outcome)
+        assert ([], "left_out") == (plain.document.get("endings", []), line_of(plain, "url", "ending").outcome)
 
     @pytest.mark.parametrize(("limit", "code", "count"), [("5", "A1", 1), ("0", "A1", 0), ("5", "A9", 0)])
     def test_quotas(self, limit: str, code: str, count: int) -> None:
@@ -290,7 +309,7 @@ class TestAround:
             "</quota_languagesettings>"
         )
         made = read([Q("a", "L", answers=ABC), Q("b", "Y")], extra=extra)
-        found = made.document["endings"]
+        found = made.document.get("endings", [])
         assert count == len(found)
         if found:
             leaves = [("question:a", 1), ("question:b", True)]
