@@ -400,16 +400,6 @@ export interface ApplicationUpdate {
   active?: boolean;
 }
 
-/** The fate of one thing of the file. */
-export interface ArrivalLine {
-  kind: Open<"condition" | "ending" | "question" | "setting" | "text">;
-  outcome: Open<"changed" | "left_out" | "taken">;
-  whole: boolean;
-  place: string;
-  title: string;
-  sentences: Array<string>;
-}
-
 /** A picture as it was encoded again. `path` is the value of `logo` in visuals. */
 export interface Asset {
   asset_id: string;
@@ -1120,9 +1110,11 @@ export interface Figure {
   change: Change | null;
 }
 
-/** A thing that the file cannot hold as it is. */
-export interface FileReportLine {
+/** The fate of one thing of a file. */
+export interface FileLine {
   kind: Open<"condition" | "ending" | "question" | "setting" | "text">;
+  outcome: Open<"changed" | "left_out" | "taken">;
+  whole: boolean;
   place: string;
   title: string;
   sentences: Array<string>;
@@ -2143,13 +2135,13 @@ export interface QuestionnaireArrival {
   conditions_count: number;
   whole_conditions_count: number;
   left_out_count: number;
-  lines: Array<ArrivalLine>;
+  lines: Array<FileLine>;
 }
 
 /** The report of a file for another system, by the things that it cannot hold. */
 export interface QuestionnaireFileReport {
   format: string;
-  lines: Array<FileReportLine>;
+  lines: Array<FileLine>;
 }
 
 /** One issue of a questionnaire to a responder. */

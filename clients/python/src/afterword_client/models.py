@@ -299,19 +299,6 @@ class ApplicationUpdate(Struct, kw_only=True):
     active: bool | UnsetType = UNSET
 
 
-class ArrivalLine(Struct, kw_only=True):
-    """
-    The fate of one thing of the file.
-    """
-
-    kind: str
-    outcome: str
-    whole: bool
-    place: str
-    title: str
-    sentences: list[str]
-
-
 class Asset(Struct, kw_only=True):
     """
     A picture as it was encoded again. `path` is the value of `logo` in visuals.
@@ -974,12 +961,14 @@ class ExportScheduleUpdate(Struct, kw_only=True):
     secret: str | None | UnsetType = UNSET
 
 
-class FileReportLine(Struct, kw_only=True):
+class FileLine(Struct, kw_only=True):
     """
-    A thing that the file cannot hold as it is.
+    The fate of one thing of a file.
     """
 
     kind: str
+    outcome: str
+    whole: bool
     place: str
     title: str
     sentences: list[str]
@@ -1944,7 +1933,7 @@ class QuestionnaireArrival(Struct, kw_only=True):
     conditions_count: int
     whole_conditions_count: int
     left_out_count: int
-    lines: list[ArrivalLine]
+    lines: list[FileLine]
 
 
 class QuestionnaireFileReport(Struct, kw_only=True):
@@ -1953,7 +1942,7 @@ class QuestionnaireFileReport(Struct, kw_only=True):
     """
 
     format: str
-    lines: list[FileReportLine]
+    lines: list[FileLine]
 
 
 class QuestionnaireInstance(Struct, kw_only=True):
