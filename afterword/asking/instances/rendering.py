@@ -5,21 +5,12 @@ import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Any, Final, Literal, TypedDict
+from typing import Any, Final
 
 from starlette.responses import Response
 
 from afterword.asking.instances import reviews, views
-from afterword.asking.instances.answer_page import (
-    LOCALE_GO,
-    AnswerPage,
-    CallBack,
-    Head,
-    Marked,
-    Placement,
-    Posted,
-    Wrong,
-)
+from afterword.asking.instances.answer_page import LOCALE_GO, AnswerPage, CallBack, Head, Marked, Posted, Wrong
 from afterword.asking.instances.views import QuestionView, Section
 from afterword.core.answers import instances
 from afterword.core.answers.values import Given, label
@@ -53,16 +44,6 @@ class Choice:
     question_id: str
     field: str
     seconds: int
-
-
-class Frame(TypedDict):
-    words: Texts
-    language: str
-    direction: Literal["ltr", "rtl"]
-    brand: str
-    theme_url: str
-    logo_url: str
-    placed: Placement | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -441,16 +422,16 @@ def files_of(
     )
 
 
-def _frame(head: Head) -> Frame:
-    return Frame(
-        words=head.texts,
-        language=head.locale,
-        direction=direction(head.locale),
-        brand=head.brand,
-        theme_url=style_url(head.theme),
-        logo_url=logo_url(head.theme, head.questionnaire.questionnaire_id),
-        placed=head.placement,
-    )
+def _frame(head: Head) -> dict[str, Any]:
+    return {
+        "words": head.texts,
+        "language": head.locale,
+        "direction": direction(head.locale),
+        "brand": head.brand,
+        "theme_url": style_url(head.theme),
+        "logo_url": logo_url(head.theme, head.questionnaire.questionnaire_id),
+        "placed": head.placement,
+    }
 
 
 @dataclass(frozen=True, slots=True)
