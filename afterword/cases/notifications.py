@@ -92,7 +92,7 @@ class Subscription:
 
 
 Watch = tuple[str, str]  # entity, entity_id
-# What can be watched, but for the organization itself.
+# Things that can be watched, but for the organization itself.
 _THINGS: Final[LiteralString] = """(
   select 'application' as entity, organization_id, application_id as entity_id, application_id, created_by, created_time
   from application

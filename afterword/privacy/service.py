@@ -272,7 +272,8 @@ async def work_next(db: Database, *, now: datetime) -> int:
     elif turn.back is not None:
         step = turn.back
     elif turn.mark is None:
-        step = _behind(step)
+        names = [*STEPS, DONE]
+        step = names[names.index(step) + 1]
     if step == DONE:
         await _settle_erasure(db, work=work, counts=counts)
     else:
@@ -314,11 +315,6 @@ async def _suppress(
     )
     subject_ids = [one.suppression_id for one in found]
     await _insert_subjects(db, **erasure.key, kind="suppression", subject_ids=subject_ids)
-
-
-def _behind(step: str) -> str:
-    names = [*STEPS, DONE]
-    return names[names.index(step) + 1]
 
 
 async def _wait_for_imports(db: Database, work: Work) -> StepResult:
