@@ -11,12 +11,13 @@ from afterword.core.foreign import expressions, limesurvey_file, parts
 from afterword.core.foreign.drafting import Draft, Item, Making, Subject, Unreadable, condition_of
 from afterword.core.foreign.expressions import Tree
 from afterword.core.foreign.limesurvey_file import Survey, Thing
-from afterword.core.foreign.limesurvey_questions import SETTINGS, Maker, Names, old_name
+from afterword.core.foreign.limesurvey_questions import SETTINGS, Maker, Names, count_of, old_name
 from afterword.core.foreign.objects import number_of
 from afterword.core.foreign.parts import Condition, Entry, Format, Kind, Pipe, Read, plain
 from afterword.core.questionnaires.definition import PAGE_CHARACTERS_MAX, QUESTIONS_MAX
 from afterword.core.questionnaires.endings import LABEL_CHARACTERS_MAX, QUOTA_RESPONSES_MAX, TEXT_CHARACTERS_MAX
 from afterword.core.questionnaires.question_types import DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX, TYPES
+from afterword.core.reading.documents import LOCALES_MAX
 from afterword.errors import Sentence
 
 NO_QUOTA: Final = "This quota cannot be expressed."
@@ -53,30 +54,24 @@ def _is_table(content: bytes) -> bool:
     return {b"class", b"type/scale", b"relevance"} <= set(head)
 
 
-def _read(survey: Survey) -> Read:
-    """Fields become one text, of the questions with most fields first, until there are no more questions than fit."""
-    reader = _Reader(survey)
-    made, total = reader.read(), reader.counts.total()
-    short: list[str] = []
-    for number, count in reader.counts.most_common():
+def _short_of(survey: Survey) -> list[str]:
+    """Numbers of questions whose fields become one text, so that all fit: of those with most fields."""
+    counts = Counter({asked["qid"]: count_of(asked) for group in survey.groups for asked in group.inside})
+    total, found = counts.total(), list[str]()
+    for number, count in counts.most_common():
         if total > QUESTIONS_MAX and count > 1:
-            short.append(number)
+            found.append(number)
             total -= count - 1
-    return _Reader(survey, short).read() if short else made
+    return found
 
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads the questions in order, since conditions and texts know earlier ones alone.
-
-    `short`: numbers of questions whose fields become one text; `counts`: of our questions by the number of theirs.
-    """
+    """Reads the questions in order, since conditions and texts know earlier ones alone."""
 
     survey: Survey
-    short: Collection[str] = ()
     draft: Draft = field(default_factory=lambda: Draft({}))
     names: Names = field(default_factory=Names)
-    counts: Counter[str] = field(default_factory=Counter[str])
 
     def read(self) -> Read:
         draft, texts = self.draft, self.survey.texts
@@ -86,8 +81,9 @@ class _Reader:
         about.put("description", texts["description"], DESCRIPTION_CHARACTERS_MAX)
         about.end()
         pages.put("welcome", texts["welcometext"], PAGE_CHARACTERS_MAX)
+        short = _short_of(self.survey)
         for group in self.survey.groups:
-            self._group(group)
+            self._group(group, short)
         pages.put("thank_you", texts["endtext"], PAGE_CHARACTERS_MAX)
         pages.end()
         endings = [self._quota(quota) for quota in self.survey.quotas]
@@ -110,14 +106,14 @@ class _Reader:
         settings = self.survey.settings
         names = [settings.get("language") or "en", *settings.get("additional_languages", "").split()]
         for name in dict.fromkeys(names):
-            locale = parts.locale_of(name)
-            if locale is None or locale in self.draft.languages.values():
+            locale, found = parts.locale_of(name), self.draft.languages
+            if locale is None or locale in found.values() or len(found) > LOCALES_MAX:
                 self.draft.read.leave_out("setting", name, "", Sentence(parts.NO_LANGUAGE, name=name))
             else:
-                self.draft.languages |= {name: locale, "": self.draft.languages.get("", locale)}
+                found |= {name: locale, "": found.get("", locale)}
         self.draft.languages = self.draft.languages or {"": "en"}
 
-    def _group(self, group: Thing) -> None:
+    def _group(self, group: Thing, short: Collection[str]) -> None:
         name = self.draft.text(group.texts["group_name"]) or "group"
         always = self._condition(group["grelevance"], Entry("condition", name))
         one = self._begin("text", name, name)
@@ -126,13 +122,13 @@ class _Reader:
         one.put("description", group.texts["description"], DESCRIPTION_CHARACTERS_MAX)
         one.end()
         for asked in group.inside:
-            self._question(asked, always=always)
+            self._question(asked, always=always, is_short=asked["qid"] in short)
 
-    def _question(self, asked: Thing, *, always: Condition | bool) -> None:
+    def _question(self, asked: Thing, *, always: Condition | bool, is_short: bool) -> None:
         title = self.draft.text(asked.texts["question"]) or asked.code
         texts, names = Entry("text", asked.code, title), Names()
         maker = Maker(self.draft, asked, Entry("question", asked.code, title), self._pipe(texts), names)
-        maker.make(is_short=asked["qid"] in self.short)
+        maker.make(is_short=is_short)
         own = self._condition(asked["relevance"], Entry("condition", asked.code, key=maker.entry.key))
         for item in maker.made:
             conditions = (always, own, item.pop("show_if", None))
@@ -143,7 +139,6 @@ class _Reader:
         self.draft.read.lines += [maker.entry.line, *([texts.line] if texts.line.sentences else [])]
         for sentence in dict.fromkeys([*maker.left_out, *_left_out(asked)]):
             self.draft.read.leave_out("setting", asked.code, title, sentence)
-        self.counts[asked["qid"]] = len(maker.made)
         self.names |= names
 
     # Conditions and names
@@ -250,9 +245,9 @@ def _left_out(asked: Thing) -> list[Sentence]:
 
 STRUCTURE: Final = Format(
     "limesurvey", "LimeSurvey", (".lss",), _is_structure,
-    lambda content: _read(limesurvey_file.of_structure(parts.text_of(content))),
+    lambda content: _Reader(limesurvey_file.of_structure(parts.text_of(content))).read(),
 )  # fmt: skip
 TABLE: Final = Format(
     "limesurvey_table", "LimeSurvey", (".txt",), _is_table,
-    lambda content: _read(limesurvey_file.of_table(parts.text_of(content))),
+    lambda content: _Reader(limesurvey_file.of_table(parts.text_of(content))).read(),
 )  # fmt: skip

@@ -13,6 +13,7 @@ from afterword.core.foreign.limesurvey_file import Texts, Thing
 from afterword.core.foreign.objects import few, number_of
 from afterword.core.foreign.parts import NO_QUESTION, SEVERAL, Entry, Pipe, plain
 from afterword.core.questionnaires import question_types as types
+from afterword.core.questionnaires.definition import QUESTIONS_MAX
 from afterword.core.questionnaires.questions import POINTS_MAX, ROWS_MAX
 from afterword.errors import Sentence
 
@@ -24,11 +25,8 @@ WORDS: Final[Mapping[str, Mapping[str, str]]] = tomllib.loads(
 SETTINGS: Final[Mapping[str, str]] = {  # of a question, which have no counterpart
     "array_filter": "It shows only what was chosen in an earlier question ({value}); here all of it is shown.",
     "array_filter_exclude": "It hides what was chosen in an earlier question ({value}); here all of it is shown.",
-    "em_validation_q": "Its answer is checked by a formula: “{value}”.",
-    "em_validation_sq": "Its answer is checked by a formula: “{value}”.",
-    "equals_num_value": "Its numbers must have a sum: “{value}”.",
-    "max_num_value": "Its numbers must have a sum: “{value}”.",
-    "min_num_value": "Its numbers must have a sum: “{value}”.",
+    **dict.fromkeys(("em_validation_q", "em_validation_sq"), "Its answer is checked by a formula: “{value}”."),
+    **dict.fromkeys(("equals_num_value", "max_num_value", "min_num_value"), "Its numbers must have a sum: “{value}”."),
     "random_group": "It is shown in random order with others: “{value}”.",
     "time_limit": "There is a time limit in seconds: “{value}”.",
     "preg": "Its answer is checked by a pattern: “{value}”.",
@@ -227,6 +225,16 @@ class Maker:
                     self.name(f"{row.code}{ending}", subject, row.code)
 
 
+def count_of(thing: Thing) -> int:
+    """The number of questions that it becomes where its fields are questions of their own."""
+    rows = sum(one.scale == 0 for one in thing.inside)
+    columns = len(thing.inside) - rows
+    is_ticked, is_typed = (thing.setting(name) == "1" for name in ("multiflexible_checkbox", "input_boxes"))
+    numbers = rows * columns if is_typed else rows if is_ticked else columns
+    found = {"K": rows, "Q": rows, "P": 1 + rows, "O": 2, "1": 2, ";": rows * columns, ":": numbers}
+    return found.get(thing["type"], 1)
+
+
 def old_name(number: str, rest: str) -> str:
     """A name by the number of a question, as older conditions have it: `#11A_1` for `7X1X11A#1`."""
     return f"#{number}{rest.replace('_', '').replace('#', '')}"
@@ -292,16 +300,19 @@ def _fields(maker: Maker) -> None:
         maker.name(row.code, maker.field(row.code, label=maker.label(row)))
 
 
-def _cells(maker: Maker) -> None:
+def _cells(maker: Maker) -> Subject | None:
     """A question for each cell of a grid of texts or numbers."""
+    if len(maker.rows()) * len(maker.rows(1)) > QUESTIONS_MAX:
+        return _in_one_text(maker)
     for row in maker.rows():
         for column in maker.rows(1):
             words = [maker.label(row), maker.label(column)]
             label = {name: ", ".join(maker.said(one, name) for one in words) for name in maker.draft.languages}
             maker.name(f"{row.code}_{column.code}", maker.field(row.code, column.code, label=label))
+    return None
 
 
-def _numbers_grid(maker: Maker) -> None:
+def _numbers_grid(maker: Maker) -> Subject | None:
     """A grid of numbers: ticks are several choices for each row, lists of numbers a matrix for each column."""
     rows, columns = maker.rows(), maker.rows(1)
     if maker.thing.setting("multiflexible_checkbox") == "1" and len(columns) > 1:
@@ -310,16 +321,16 @@ def _numbers_grid(maker: Maker) -> None:
             subject = maker.choices(question, columns)
             for code in subject.codes:
                 maker.name(f"{row.code}_{code}", subject, code)
-        return
+        return None
     low, high, step = (maker.number(f"multiflexible_{name}") for name in ("min", "max", "step"))
     low, high, step = (1 if low is None else low), (10 if high is None else high), step or 1
     count = int((high - low) / step) + 1 if step > 0 and high >= low else 0
     if maker.thing.setting("input_boxes") == "1" or not 2 <= count <= types.COLUMNS_MAX:  # noqa: PLR2004
-        _cells(maker)
-        return
+        return _cells(maker)
     answers = maker.fixed(f"{low + place * step:g}" for place in range(count))
     for column in columns:
         maker.matrix(rows, answers, column.code, label=maker.label(column), ending=f"_{column.code}")
+    return None
 
 
 def _matrix(maker: Maker) -> None:

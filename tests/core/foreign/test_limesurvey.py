@@ -117,6 +117,8 @@ CASES: list[tuple[Q, list[dict[str, Any]], str]] = [
         attributes={"multiflexible_checkbox": "1"}), [{"type": "multiple_choice"}] * 2, "changed"),
     (Q("q", ":", rows={"r1": "R"}, more_rows={"c1": "C", "c2": "D"}, attributes={"input_boxes": "1",
         "multiflexible_max": "99"}), [{"type": "number", "number_max": 99}, {"type": "number"}], "changed"),
+    (Q("q", ":", rows={f"r{n}": "R" for n in range(15)}, more_rows={f"c{n}": "C" for n in range(14)},
+        attributes={"multiflexible_max": "99"}), [{"type": "text", "multiline": True}], "changed"),
 ]  # fmt: skip
 
 
@@ -153,6 +155,12 @@ class TestTraps:
         assert ["nothing-at-all", "en-formal"] == [
             one.place for one in made.lines if "language" in "".join(one.sentences)
         ]
+
+    def test_more_languages_than_a_questionnaire_has(self) -> None:
+        many = [f"{first}{second}" for first in "abcdefgh" for second in "aeiou"]
+        made = read([Q("a", "S")], languages=many)
+        assert 30 == len(made.document["locales"])
+        assert 10 == sum(one.kind == "setting" for one in made.lines)
 
     def test_subquestions_among_the_questions(self) -> None:
         moved = survey([Q("a", "M", rows=ABC)], is_old=True).replace(b"</rows></questions>\n<subquestions><rows>", b"")
