@@ -82,7 +82,7 @@ class TestConditions:
             (of(TWO | {"Operator": "NotSelected"}), SECOND | {"operator": "not_contains"}),
             (
                 of(leaf("q://QID3/SelectableChoice/2/1")),
-                {"subject": "question:qid3:row_2", "operator": "equal", "value": 1},
+                {"subject": "question:qid3:r_2", "operator": "equal", "value": 1},
             ),
             (
                 of(leaf("q://QID4/ChoiceTextEntryValue", "GreaterThanOrEqual", "18")),
@@ -142,7 +142,7 @@ class TestConditions:
         assert line_of(made, "condition").whole
 
     def test_any_row(self) -> None:
-        rows = [{"subject": f"question:qid3:row_{n}", "operator": "equal", "value": 2} for n in (1, 2, 3)]
+        rows = [{"subject": f"question:qid3:r_{n}", "operator": "equal", "value": 2} for n in (1, 2, 3)]
         assert {"any": rows} == asked(last(of(leaf("q://QID3/SelectableAnswer/2"))))[-1]["show_if"]
 
     @pytest.mark.parametrize(
