@@ -214,7 +214,7 @@ class Draft:
     def send(self, place: str, names: Iterable[str]) -> None:
         """Says which values of the file are metadata here."""
         one = self.begin("setting", place, "")
-        one.entry.changed(Sentence(VALUES, names=listed(names)))
+        one.entry.changed(Sentence(VALUES, names=parts.split(", ".join(names), NAMES_CHARACTERS_MAX)[0]))
         one.end()
 
     def leave_out_settings(self, settings: Mapping[str, object], names: Iterable[str]) -> None:
@@ -427,7 +427,7 @@ def mapping(value: object) -> dict[str, Any]:
 
 
 def at(thing: object, *path: object) -> Any:
-    """What stands at this path, if anything does."""
+    """The value at a path of names, if there is one."""
     for name in path:
         thing = mapping(thing).get(str(name))
     return thing
@@ -439,11 +439,6 @@ def figure(value: object) -> int | float | None:
     if number is None or abs(number) >= 10**NUMBER_DIGITS_MAX:
         return None
     return int(number) if number == int(number) else float(number)
-
-
-def listed(names: Iterable[str]) -> str:
-    """Names for a sentence, the first ones of many."""
-    return parts.split(", ".join(names), NAMES_CHARACTERS_MAX)[0]
 
 
 def items(value: object) -> list[dict[str, Any]]:

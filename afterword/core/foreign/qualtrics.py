@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from afterword.core.foreign import parts
-from afterword.core.foreign.drafting import NOTHING_LIKE, Draft, Item, at, items, listed, mapping, members
+from afterword.core.foreign.drafting import NAMES_CHARACTERS_MAX, Draft, Item, at, items, mapping, members
 from afterword.core.foreign.parts import Condition, Read, all_of, any_of, locale_of, plain
 from afterword.core.foreign.qualtrics_logic import Logic
 from afterword.core.foreign.qualtrics_questions import take
@@ -16,7 +16,6 @@ from afterword.core.reading.documents import LOCALES_MAX
 from afterword.errors import Sentence
 
 NOT_ASKED: Final = "The survey does not ask these questions, so they are left out: {names}."
-ASKS_NOTHING: Final = "It measures the visit and asks nothing. Afterword has nothing like {name}."
 LANGUAGES: Final = "These languages are left out, because they are unknown or too many: {names}."
 ALL_BLOCKS: Final = "Each person saw {n} of these {count} blocks in random order. Now everybody sees all in this order."
 NO_TEXT: Final = "The file does not have the text of this ending. Write it here."
@@ -64,7 +63,7 @@ class _Survey:
         others = [str(one.get("DataExportTag")) for name, one in self.questions.items() if name not in self.made]
         for place, sentence, names in (("SurveyLanguage", LANGUAGES, self.left), ("Trash", NOT_ASKED, others)):
             if names:
-                self._say(place, sentence, names=listed(names))
+                self._say(place, sentence, names=parts.split(", ".join(names), NAMES_CHARACTERS_MAX)[0])
         name, title = plain(self.entry.get("SurveyName")) or "Qualtrics", plain(self.options.get("SurveyTitle"))
         title = "" if title.startswith(_STOCK_TITLES) else title
         most = DISPLAY_NAME_CHARACTERS_MAX
@@ -112,7 +111,7 @@ class _Survey:
                 case "EmbeddedData":
                     self.draft.send(place, [str(one.get("Field")) for one in _objects(step.get("EmbeddedData"))])
                 case name:
-                    self._say(place, NOTHING_LIKE, name=name)
+                    self.draft.leave_out("setting", place, "", name)
         return False
 
     def _block(self, block_id: str, branch: Condition | None) -> None:
@@ -120,7 +119,7 @@ class _Survey:
         for name in ("Looping", "RandomizeQuestions"):
             found = str(at(block, "Options", name) or "None")
             if found.lower() not in {"none", "false"}:
-                self._say(block_id, NOTHING_LIKE, name=f"{name} {found}")
+                self.draft.leave_out("setting", block_id, "", f"{name} {found}")
         self._page(block)
         for element in _objects(block.get("BlockElements")):
             question_id, skips = str(element.get("QuestionID")), _objects(element.get("SkipLogic"))
@@ -143,7 +142,7 @@ class _Survey:
     def _question(self, question_id: str, branch: Condition | None) -> list[Item]:
         payload = self.questions[question_id]
         if str(payload.get("QuestionType")) in _SILENT:
-            self._say(question_id, ASKS_NOTHING, name=str(payload["QuestionType"]))
+            self.draft.leave_out("setting", question_id, "", str(payload["QuestionType"]))
             return []
         made = take(payload, self.logic)
         key = made[0]["key"]

@@ -191,15 +191,12 @@ def _described(source: object) -> str:
     return _bare(at(source, "properties", "description"))
 
 
-def _answer(one: Making) -> Item:  # noqa: C901, PLR0912  a case for each type
+def _answer(one: Making) -> Item:  # noqa: C901  a case for each type
     """Sets what the type of a field has, and gives members of its `Subject`."""
     kind, asked = str(one.source.get("type")), dict[str, Any]()
     match kind:
         case "statement" | "date" | "yes_no":
             one.item["type"] = kind
-        case "nps":
-            one.item["type"] = kind
-            _put_ends(one)
         case "legal":
             one.item["type"] = "yes_no"
             one.entry.changed(Sentence(YES_NO))
@@ -214,7 +211,7 @@ def _answer(one: Making) -> Item:  # noqa: C901, PLR0912  a case for each type
                 one.entry.changed(Sentence(drafting.UNCHECKED, name=kind))
         case "number":
             one.item |= {"type": "number", **_bounds(one, inf, number_min="min_value", number_max="max_value")}
-        case "rating" | "opinion_scale":
+        case "nps" | "rating" | "opinion_scale":
             asked = _scale(one)
         case "multiple_choice" | "picture_choice" | "dropdown" | "ranking":
             asked = _choice(one)
@@ -233,24 +230,21 @@ def _bounds(one: Making, most: float, **names: str) -> Item:
     return {ours: min(int(bound), most) for ours, bound in found.items() if bound is not None}
 
 
-def _put_ends(one: Making) -> None:
-    labels = members(at(one.source, "properties", "labels"))
-    if labels.get("center"):
-        one.entry.changed(Sentence(drafting.MIDDLE))
-    one.put_ends(labels.get("left"), labels.get("right"))
-
-
 def _scale(one: Making) -> Item:
     """One that ours do not have becomes choices."""
-    is_rating, own = one.source["type"] == "rating", members(one.source.get("properties"))
+    kind, own = str(one.source["type"]), members(one.source.get("properties"))
+    is_rating, labels = kind == "rating", members(own.get("labels"))
     low = 1 if is_rating or own.get("start_at_one") is True else 0
     steps = figure(own.get("steps")) or (5 if is_rating else 11)
     high = low + min(int(steps), types.CHOICES_MAX) - 1
-    if high not in drafting.SCALE:
+    if kind != "nps" and high not in drafting.SCALE:
         return {"codes": one.put_choices("single_choice", [(str(n), str(n)) for n in range(low, high + 1)])}
     style = "stars" if is_rating and own.get("shape") in {None, "star"} else "numbers"
-    one.item |= {"type": "rating", "style": style, "scale_min": low, "scale_max": high}
-    _put_ends(one)
+    scale = {"type": "rating", "style": style, "scale_min": low, "scale_max": high}
+    one.item |= {"type": kind} if kind == "nps" else scale
+    if labels.get("center"):
+        one.entry.changed(Sentence(drafting.MIDDLE))
+    one.put_ends(labels.get("left"), labels.get("right"))
     return {}
 
 
