@@ -1,4 +1,4 @@
-"""Parts of the readers of Formbricks, SurveyJS and XLSForm: texts by language, choices, conditions on their codes."""
+"""Parts of the readers: texts by language, choices, conditions on their codes, buttons, values in JSON."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,6 @@ from afterword.core.questionnaires import endings
 from afterword.core.questionnaires.conditions import boolean_of, date_of, number_of
 from afterword.core.questionnaires.question_types import (
     CHOICES_MAX,
-    COLUMNS_MAX,
     DESCRIPTION_CHARACTERS_MAX,
     DROPDOWN_CHOICES_MAX,
     END_LABEL_CHARACTERS_MAX,
@@ -20,7 +19,6 @@ from afterword.core.questionnaires.question_types import (
     FILE_TYPES_DEFAULT,
     LABEL_CHARACTERS_MAX,
     NUMBER_DIGITS_MAX,
-    RANKED_MAX,
     TITLE_CHARACTERS_MAX,
     TYPES,
 )
@@ -40,9 +38,6 @@ VALUES: Final = "Send these values as metadata: {names}."
 SCALE: Final = range(3, 11)  # of the highest number of a rating
 NAMES_CHARACTERS_MAX: Final = 300
 FILES_MAX: Final = 2  # of a question that takes several; ten such questions have all bytes that a response may have
-_CHOICES_MAX: Final[Mapping[str, int]] = {
-    "single_choice": DROPDOWN_CHOICES_MAX, "ranking": RANKED_MAX, "matrix": COLUMNS_MAX,
-}  # fmt: skip
 _FILES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("jpg", "jpeg", "png", "webp", "gif", "heic", "image"), "picture"), "pdf": "pdf",
     **dict.fromkeys(("doc", "docx", "odt", "document"), "document"), **dict.fromkeys(("csv", "txt", "text"), "text"),
@@ -54,8 +49,7 @@ _FILES: Final[Mapping[str, str]] = {
 class Subject:
     """A question that conditions of the file may name. `codes`: our values; `parts`: keys of rows, names of fields.
 
-    `part`: the one of `parts` that it is about, if not the whole question. `key`: or metadata such as
-    `questionnaire_metadata:order`, whose type is `text`.
+    `part`: the one of them that it is about. Metadata is one too, as `questionnaire_metadata:order` of the type `text`.
     """
 
     key: str
@@ -109,10 +103,7 @@ class Subject:
 
 
 def joined(kind: str, conditions: Sequence[Callable[[], Condition | bool]]) -> Condition | bool:
-    """All (`and`) or one (`or`) of conditions, some of which may be known before anybody answers.
-
-    What decides alone makes up for one that nobody can read. Raises Unreadable.
-    """
+    """All (`and`) or one (`or`) of conditions; one that is known may decide beside an unreadable one."""
     decides, found = kind == "or", [_attempted(one) for one in conditions]
     if decides in found:
         return decides
@@ -271,7 +262,7 @@ class Making:
 
     def put_choices(self, kind: str, labels: Sequence[tuple[str, object]]) -> dict[str, int | bool]:
         """Sets the type and the choices from their codes and labels, and gives our values by code."""
-        labels = self.few(labels, _CHOICES_MAX.get(kind, CHOICES_MAX))
+        labels = self.few(labels, DROPDOWN_CHOICES_MAX if kind == "single_choice" else TYPES[kind].choices_max)
         item, values = self.item, Values.of(list(dict.fromkeys(code for code, _ in labels)), self.entry).by_code
         item["type"] = kind
         if len(values) == 1 and kind in {"single_choice", "multiple_choice"}:

@@ -86,8 +86,6 @@ class _Survey:
                 found[tag] = locale
         return found
 
-    # The flow -------------------------------------------------------------------------------------------------------
-
     def _walk(self, steps: Sequence[Item], conditions: tuple[Condition, ...]) -> bool:
         """Takes what the steps show under these conditions, and tells whether everybody is at the end behind them."""
         for step in steps:
@@ -164,8 +162,6 @@ class _Survey:
             before, here = item.pop("show_if", None), all_of(filter(None, [branch, *self.own[item["key"]]]))
             if before is not None and here is not None:
                 item["show_if"] = any_of([before, here])
-
-    # Skips and ends --------------------------------------------------------------------------------------------------
 
     def _skips(self, question_id: str, skips: Sequence[Item]) -> None:
         """Jumps from the last of its questions that not only some of its people see."""

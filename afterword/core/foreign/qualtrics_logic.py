@@ -26,11 +26,7 @@ Expression = Mapping[str, Any]
 
 @dataclass(slots=True)
 class Logic:
-    """Reads what asks for answers that the draft has so far.
-
-    The draft has a question under its id, and a row of one under both ids with a slash. Choices are known by their ids,
-    and by their codes behind “=”. `always`: ids of questions without a condition.
-    """
+    """Reads conditions. The draft knows a row by both ids with a slash; `always`: ids of questions without one."""
 
     draft: Draft
     always: set[str] = field(default_factory=set[str])
@@ -74,19 +70,14 @@ class Logic:
             if found is None:
                 raise Unreadable
             return parts.negated(found) if operator == "not_contains" else found
-        if what in {"SelectableChoice", "SelectedChoices"}:
-            asked, code = row if second else whole, second or first
-        elif what.endswith("Recode"):
-            asked, code = row or whole, f"={value}"
-        elif what.endswith("EntryValue"):
-            asked, code = row if first else whole, ""  # that of a choice is its text field
+        is_choice = what in {"SelectableChoice", "SelectedChoices"}
+        if is_choice:
+            asked, value = row if second else whole, second or first
         else:
+            asked = row if first else whole  # the value of a choice is its text field
+        if asked is None or not (value in asked.codes if is_choice else what.endswith("EntryValue")):
             raise Unreadable
-        if asked is None or (code and code not in asked.codes):
-            raise Unreadable
-        if code[:1] == "=" and "contains" in operator and asked.type != "multiple_choice":
-            raise Unreadable  # it is about the digits of the code
-        return asked.compared(operator, code or value)
+        return asked.compared(operator, value)
 
     def variable(self, match: "re.Match[str]") -> str | None:
         """The name of our variable in place of a match of PIPED."""

@@ -1,5 +1,6 @@
 """Questions of Qualtrics, each as one or several of ours."""
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, Final
@@ -18,7 +19,7 @@ SUM: Final = "The sum of the answers is not checked."
 CELLS_MAX: Final = 40  # of a table of texts
 DECIMALS: Final = 2  # of a number without a rule
 _AROUND: Final = ("QuestionJS", "DefaultChoices", "GradingData", "ChoiceGroups", "DynamicChoices")
-Path = tuple[object, ...]
+_MEDIA: Final = re.compile("<(?:img|video|iframe|audio|embed)")
 
 
 class Question:
@@ -48,7 +49,7 @@ class Question:
         """Those entries that have a text field."""
         return [name for name in names if at(self.payload, member, name, "TextEntry")]
 
-    def texts(self, *paths: Path) -> dict[str, str]:
+    def texts(self, *paths: tuple[object, ...]) -> dict[str, str]:
         """The texts at these paths, one below the other; the original stands where one lacks a translation."""
         found: dict[str, str] = {}
         for tag, source in self.sources.items():
@@ -62,11 +63,11 @@ class Question:
         """The text of an entry, which shows neither pictures nor values."""
         found, drop = self.texts(path), parts.piping(PIPED, lambda _: None, self.entry)
         for text in found.values():
-            if _has_media(text):
+            if _MEDIA.search(text):
                 (self.entry.changed if plain(text) else self.entry.lost)(Sentence(drafting.PICTURES))
         return {tag: drop(text) for tag, text in found.items()}
 
-    def begin(self, kind: str, *below: Path, part: str = "") -> Making:
+    def begin(self, kind: str, *below: tuple[object, ...], part: str = "") -> Making:
         """A question of ours with its text, and those of entries below it. `part`: its key has it at the end."""
         pipe = parts.piping(PIPED, self.logic.variable, self.entry)
         one = Making(self.draft, self.entry, self.payload, pipe)
@@ -86,21 +87,17 @@ class Question:
         return found if len(set(found.values())) == len(found) else {name: name for name in names}
 
     def choices(self, one: Making, kind: str, names: Sequence[str], member: str = "Choices") -> dict[str, Any]:
-        """Sets them with their codes, if those are numbers of ours, and gives their values for `Logic`."""
+        """Sets them with their codes, if those are numbers of ours, and gives their values by ids."""
         codes, recoded = self.codes(names, "RecodeValues"), mapping(self.payload.get("RecodeValues"))
         made = one.put_choices(kind, [(codes[name], self.label(member, name, "Display")) for name in names])
         values = {name: made[code] for name, code in codes.items() if code in made}
-        theirs = {name: str(recoded.get(name, name)) for name in values}
         is_tick = one.item["type"] == "consent"
-        if recoded and not is_tick and theirs != {name: str(value) for name, value in values.items()}:
+        is_other = any(str(value) != str(recoded.get(name, name)) for name, value in values.items())
+        if recoded and is_other and not is_tick:
             self.entry.lost(Sentence(CODES, n=CHOICE_VALUE_MAX))
         if self.order == "All" and not is_tick and (member == "Choices" or kind == "matrix"):
             one.item["randomize"] = True
-        return values | {f"={theirs[name]}": value for name, value in values.items()}
-
-
-def _has_media(text: object) -> bool:
-    return any(sign in str(text) for sign in ("<img", "<video", "<iframe", "<audio", "<embed"))
+        return values
 
 
 def take(payload: Item, logic: Logic) -> list[Item]:
@@ -113,11 +110,12 @@ def take(payload: Item, logic: Logic) -> list[Item]:
         name = "/".join(str(one) for one in (kind, selector, payload.get("SubSelector")) if one)
         entry.left_out(Sentence(parts.NO_QUESTION, name=name))
         question.begin("statement")
-    elif _has_media(payload.get("QuestionText")):
+    elif _MEDIA.search(str(payload.get("QuestionText"))):
         entry.changed(Sentence(drafting.PICTURES))
     if question.made[1:]:
         entry.changed(Sentence(parts.SEVERAL, n=len(question.made)))
     around = {name: payload.get(name) for name in _AROUND}
+    around["NotApplicable"] = at(payload, "Configuration", "NotApplicable") is True
     around["CustomValidation"] = question.settings.get("Type") == "CustomValidation"
     around["RequestResponse"] = question.settings.get("ForceResponse") == "ON" and not question.is_required
     around[f"Randomization {question.order}"] = question.order not in {"None", "All"}
@@ -167,7 +165,7 @@ def _multiple_choice(question: Question, selector: str) -> None:
     names, is_several, one = question.names("Choices", "ChoiceOrder"), selector.startswith("M"), question.begin("nps")
     if selector == "NPS":
         one.put_ends(*(question.label("ColumnLabels", place, "Display") for place in (0, 1)))
-        one.know(question.id, codes={f"{sign}{number}": number for number in range(11) for sign in ("", "=")})
+        one.know(question.id, codes={str(number): number for number in range(11)})
         return
     codes = question.choices(one, "multiple_choice" if is_several else "single_choice", names)
     written = question.written("Choices", names)
@@ -278,8 +276,6 @@ def _slider(question: Question, selector: str) -> None:
     settings, labels = mapping(question.payload.get("Configuration")), question.names("Labels")
     if labels[2:]:
         question.entry.changed(Sentence(drafting.MIDDLE))
-    if settings.get("NotApplicable") is True:
-        question.entry.lost(Sentence(drafting.NOTHING_LIKE, name="NotApplicable"))
     rule = {"Min": settings.get("CSSliderMin") or 0, "Max": settings.get("CSSliderMax") or 100}
     members = {"style": "slider", **_bounds({**settings, **rule}, 0)}
     if selector == "STAR" and settings.get("StarCount") in drafting.SCALE:

@@ -16,7 +16,6 @@ from afterword.core.questionnaires.questions import ROWS_MAX
 from afterword.errors import Sentence
 
 YES_NO: Final = "Its buttons are Yes and No."
-SOME_REQUIRED: Final = "Only some of its fields were required. Now none is."
 NOBODY: Final = "No jump leads to this ending, so it is left out."
 ADVERTISEMENT: Final = "This ending advertises Typeform, so it is left out."
 CALCULATIONS: Final = "The form calculates with answers. This is left out."
@@ -56,7 +55,7 @@ class _Form:
 
     def read(self) -> Read:
         draft, title = self.draft, parts.plain(self.form.get("title"))[: types.DISPLAY_NAME_CHARACTERS_MAX]
-        self._page()
+        self.draft.group("page")
         self._fields(self.form.get("fields"))
         for ref in (one for one in self.actions if one not in draft.asked):
             draft.read.leave_out("condition", ref, "", Sentence(parts.NO_CONDITION, text=ref))
@@ -69,22 +68,19 @@ class _Form:
         title = title or "Typeform"
         return draft.finish(display_name=title, title=title, endings=self._endings(), pages=self._pages())
 
-    def _page(self) -> Item:
-        return self.draft.group(f"page {len(self.draft.groups) + 1}")
-
     def _fields(self, fields: object) -> None:
         for source in items(fields):
             if str(source.get("type")) not in _GROUPS:
                 self._field(source)
                 continue
             one, first = self._begin("text", source), len(self.draft.questions)
-            one.item = self._page()
+            one.item = self.draft.group("page")
             one.put("title", _bare(source.get("title")), types.TITLE_CHARACTERS_MAX)
             one.put("description", _described(source), types.DESCRIPTION_CHARACTERS_MAX)
             self._fields(at(source, "properties", "fields"))
             for question in self.draft.questions[first : first + 1]:  # where a jump to the group leads
                 self.draft.asked.setdefault(one.entry.place, Subject(question["key"], "statement"))
-            self._page()
+            self.draft.group("page")
 
     def _begin(self, kind: Kind, source: Item) -> Making:
         ref = str(source.get("ref") or source.get("id"))
@@ -118,7 +114,7 @@ class _Form:
             if found := self.draft.condition(entry, partial(self._condition, written, 0)):
                 self.jumps.append((one.item, to, found if isinstance(found, dict) else None))
         if actions:
-            self._page()  # what a jump passes over must stand on a later page
+            self.draft.group("page")  # what a jump passes over must stand on a later page
 
     def _condition(self, written: Item, depth: int) -> Condition | bool:
         """A condition about earlier questions, as only those have answers. Raises Unreadable."""
@@ -239,7 +235,7 @@ def _scale(one: Making) -> Item:
     high = low + min(int(steps), types.CHOICES_MAX) - 1
     if kind != "nps" and high not in drafting.SCALE:
         return {"codes": one.put_choices("single_choice", [(str(n), str(n)) for n in range(low, high + 1)])}
-    style = "stars" if is_rating and own.get("shape") in {None, "star"} else "numbers"
+    style = "stars" if is_rating and (own.get("shape") or "star") == "star" else "numbers"
     scale = {"type": "rating", "style": style, "scale_min": low, "scale_max": high}
     one.item |= {"type": kind} if kind == "nps" else scale
     if labels.get("center"):
@@ -288,8 +284,7 @@ def _fields(one: Making, kind: str) -> Item:
     known = _CONTACT if kind == "contact" else _ADDRESS
     one.lose(", ".join(name for name in fields if name not in known))
     needed = [at(each, "validations", "required") is True for name, each in fields.items() if name in known]
-    if len(set(needed)) > 1:
-        one.entry.lost(Sentence(SOME_REQUIRED))
+    one.lose("required" if len(set(needed)) > 1 else "")
     one.item["required"] = bool(needed) and all(needed)
     names = dict.fromkeys(known[name] for name in fields if name in known)
     return one.put_fields(kind, [*names] or [*dict.fromkeys(known.values())])

@@ -44,6 +44,7 @@ class TestUnknown:
             of(leaf("q://QID1/SelectableChoice/9", "NotSelected")),
             of(leaf("q://QID1/SelectableChoice/9")),
             of(leaf("q://QID1/SelectableChoice/1", "NotDisplayed")),
+            of(leaf("q://QID1/SelectedChoicesRecode", "GreaterThan", "20")),
             of(leaf("q://QID1/ChoiceTextEntryValue/3", "Contains", "x")),
             of(leaf("q://QID4/ChoiceTextEntryValue", "GreaterThan", "many")),
             of(leaf("nonsense")),
@@ -109,10 +110,6 @@ class TestConditions:
                 {"subject": "question:qid7_3", "operator": "less", "value": 0.5},
             ),
             (of(leaf("q://QID8/SelectableChoice/0")), {"subject": "question:qid8", "operator": "equal", "value": 0}),
-            (
-                of(leaf("q://QID1/SelectedChoicesRecode", "GreaterThan", "20")),
-                {"subject": "question:qid1", "operator": "greater", "value": 20},
-            ),
             (
                 of(FIELD | {"Operator": "EqualTo", "RightOperand": "7"}),
                 {"subject": "questionnaire_metadata:order_id", "operator": "equal", "value": "7"},

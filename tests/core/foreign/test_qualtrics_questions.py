@@ -131,11 +131,6 @@ class TestTypes:
             (q("QID1", "DB", "GRB", "WTXB"), ["statement"], "Its pictures and videos are left out."),
             (q("QID1", "MC", "SAVR", choices={"1": "Yes", "2": '<img src="x">'}), ["single_choice"], "Its pictures"),
             (
-                q("QID1", "Slider", "HSLIDER", choices=ABC, Configuration={"NotApplicable": True}),
-                ["number"] * 3,
-                "Afterword has nothing like NotApplicable",
-            ),
-            (
                 q("QID1", "MC", "MAVR", choices={str(n): f"{n}." for n in range(1, 102)}),
                 ["multiple_choice"],
                 "first 100",
@@ -272,6 +267,7 @@ class TestParts:
         "payload",
         [
             q("QID1", "TE", "SL") | {"QuestionText": 'Which? <img src="x">'},
+            q("QID1", "Slider", "HSLIDER", choices={"1": "A"}, Configuration={"NotApplicable": True}),
             q("QID1", "Slider", "HSLIDER", choices={"1": "A"}, Labels={n: {"Display": n} for n in "123"}),
         ],
     )

@@ -183,7 +183,7 @@ class TestFields:
                         {"subfield_key": "first_name"},
                     ],
                 ),
-                "Only some of its fields were required. Now none is.",
+                "Afterword has no place for these parts of it: required.",
             ),
             (
                 field("contact_info", fields=[{"subfield_key": "email"}, {"subfield_key": "company"}]),
