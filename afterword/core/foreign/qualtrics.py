@@ -197,6 +197,8 @@ class _Survey:
         if one.item:
             one.item |= {"key": one.entry.key, **({"conditions": condition} if condition else {})}
             self.endings.append(one.item)
+        else:
+            one.entry.key = ""
         if place != "SO" or one.entry.line.sentences:
             one.end()
 

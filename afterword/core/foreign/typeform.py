@@ -199,7 +199,7 @@ def _answer(one: Making) -> Item:  # noqa: C901  a case for each type
         case "email" | "phone_number":
             asked = one.put_fields("contact", ["email" if kind == "email" else "phone"])
         case "contact_info" | "address":
-            asked = _fields(one, "address" if kind == "address" else "contact")
+            asked = _contact(one, "address" if kind == "address" else "contact")
         case "short_text" | "long_text" | "website":
             one.item |= {"type": "text", "multiline": kind == "long_text"}
             one.item |= _bounds(one, types.TEXT_CHARACTERS_MAX, length_max="max_length")
@@ -279,7 +279,8 @@ def _matrix(one: Making) -> None:
         one.know(ref, codes=codes, parts=keys, part=ref)
 
 
-def _fields(one: Making, kind: str) -> Item:
+def _contact(one: Making, kind: str) -> Item:
+    """A contact or an address."""
     fields = {str(each.get("subfield_key")): each for each in items(at(one.source, "properties", "fields"))}
     known = _CONTACT if kind == "contact" else _ADDRESS
     one.lose(", ".join(name for name in fields if name not in known))

@@ -196,6 +196,7 @@ class TestFlow:
         made = read(survey(CHOICE, TEXT, blocks=[block("One", "QID1"), block("Two", "QID2")], flow=flow))
         assert ["qid1"] == [one["key"] for one in asked(made)]
         assert "The file does not have the text of this ending. Write it here." == told(made, "ending")
+        assert not line_of(made, "ending").key
 
     @pytest.mark.parametrize("url", ["http://shop.example", "", "javascript:alert(1)"])
     def test_an_address_that_is_not_safe(self, url: str) -> None:
