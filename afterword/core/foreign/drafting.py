@@ -1,4 +1,4 @@
-"""Parts of the readers of Formbricks, SurveyJS and XLSForm: texts by language, choices, conditions on their codes."""
+"""Parts of the readers: texts by language, choices, conditions on their codes, buttons, values in JSON."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,14 +8,18 @@ from typing import Any, Final
 from afterword.core.foreign import parts
 from afterword.core.foreign.expressions import Tree, Unreadable
 from afterword.core.foreign.parts import Condition, Entry, Keys, Kind, Pipe, Read, Values
+from afterword.core.questionnaires import endings
 from afterword.core.questionnaires.conditions import boolean_of, date_of, number_of
 from afterword.core.questionnaires.question_types import (
     CHOICES_MAX,
+    DESCRIPTION_CHARACTERS_MAX,
+    DROPDOWN_CHOICES_MAX,
     END_LABEL_CHARACTERS_MAX,
     FILE_BYTES_DEFAULT,
     FILE_BYTES_MIN,
     FILE_TYPES_DEFAULT,
     LABEL_CHARACTERS_MAX,
+    NUMBER_DIGITS_MAX,
     TITLE_CHARACTERS_MAX,
     TYPES,
 )
@@ -28,6 +32,14 @@ NO_PLACE: Final = "Afterword has no place for these parts of it: {names}."
 NO_REDIRECT: Final = "Afterword leads nobody away by itself. The page after completion has a button to the address."
 NO_FILES: Final = "These files cannot be sent: “{names}”."
 ONE_CHOICE: Final = "It has one choice alone, so it became a tick."
+NO_SECURE_ADDRESS: Final = "Its button is left out, because its address does not begin with https://."
+PICTURES: Final = "Its pictures and videos are left out."
+FEW: Final = "Only its first {n} entries are taken."
+MIDDLE: Final = "Labels in the middle of the scale are left out."
+UNCHECKED: Final = "The form of the answer is not checked: {name}."
+VALUES: Final = "Send these values as metadata: {names}."
+SCALE: Final = range(3, 11)  # of the highest number of a rating
+NAMES_CHARACTERS_MAX: Final = 300
 FILES_MAX: Final = 2  # of a question that takes several; ten such questions have all bytes that a response may have
 _FILES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("jpg", "jpeg", "png", "webp", "gif", "heic", "image"), "picture"), "pdf": "pdf",
@@ -38,22 +50,33 @@ _FILES: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A question that conditions of the file may name. `codes`: our values; `parts`: keys of rows, names of fields."""
+    """A question that conditions of the file may name. `codes`: our values; `parts`: keys of rows, names of fields.
+
+    `part`: the one of them that it is about. Metadata is one too, as `questionnaire_metadata:order` of the type `text`.
+    """
 
     key: str
     type: str
     codes: Mapping[str, int | bool] = field(default_factory=dict[str, int | bool])
     parts: Mapping[str, str] = field(default_factory=dict[str, str])
+    part: str = ""
+
+    @property
+    def variable(self) -> str | None:
+        """The name of its variable in texts; None where it has none."""
+        if not TYPES[self.type].is_answered or TYPES[self.type].has_rows:
+            return None
+        return f"answer.{self.key}" + (f".{self.parts[self.part]}" if self.part else "")
 
     def compared(self, operator: str, value: object = None, part: str = "") -> Condition:
         """Our condition. Raises Unreadable for a value or comparison that the question does not have."""
-        subject, kind = f"question:{self.key}", TYPES[self.type].subject
-        if part:
+        subject, kind = self.key if ":" in self.key else f"question:{self.key}", TYPES[self.type].subject
+        if part := part or self.part:
             if part not in self.parts:
                 raise Unreadable
             subject, kind = f"{subject}:{self.parts[part]}", "integer" if TYPES[self.type].has_rows else "text"
-        if (value is None or value == "") and operator in {"equal", "not_equal"}:
-            operator = "is_empty" if operator == "equal" else "is_not_empty"
+        if value is None or value == "":
+            operator = {"equal": "is_empty", "not_equal": "is_not_empty"}.get(operator, operator)
         if operator in _MIRRORED and kind in {"text", "boolean", "integers"}:
             raise Unreadable
         if operator == "is_true" and kind == "boolean":
@@ -66,14 +89,14 @@ class Subject:
     def _value(self, kind: str, value: object) -> object:
         """The value as our conditions have it."""
         code = str(int(value)) if isinstance(value, float) and value == int(value) else str(value)
-        number = number_of(value)
+        number = figure(value)
         match kind:
             case "integer" | "integers" if self.codes and code in self.codes:
                 return self.codes[code]
-            case "integer" if not self.codes and number is not None and number == int(number):
-                return int(number)
+            case "integer" if not self.codes and isinstance(number, int):
+                return number
             case "number" if number is not None:
-                return int(number) if number == int(number) else float(number)
+                return number
             case "boolean" if (found := self.codes.get(code, boolean_of(value))) is not None:
                 return found
             case "date" | "date_time" if date_of(code) is not None:
@@ -82,6 +105,24 @@ class Subject:
                 return code
             case _:
                 raise Unreadable
+
+
+def joined(kind: str, conditions: Sequence[Callable[[], Condition | bool]]) -> Condition | bool:
+    """All (`and`) or one (`or`) of conditions; one that is known may decide beside an unreadable one."""
+    decides, found = kind == "or", [_attempted(one) for one in conditions]
+    if decides in found:
+        return decides
+    if not found or None in found:
+        raise Unreadable
+    inside = [one for one in found if isinstance(one, dict)]
+    return (parts.any_of(inside) if decides else parts.all_of(inside)) or not decides
+
+
+def _attempted(read: Callable[[], Condition | bool | None]) -> Condition | bool | None:
+    try:
+        return read()
+    except Unreadable:
+        return None
 
 
 def _with_values(subject: str, kind: str, operator: str, values: Sequence[object]) -> Condition:
@@ -147,7 +188,8 @@ class Draft:
     def begin(self, kind: Kind, place: str, title: object, source: Mapping[str, Any] | None = None) -> "Making":
         """Begins a question, an ending or a text, whose line says what becomes of it."""
         key = self.keys.give(place) if kind in {"question", "ending"} else ""
-        return Making(self, Entry(kind, place, self.text(title) or place, key), source or {})
+        item = {"key": key} if kind == "question" else {}
+        return Making(self, Entry(kind, place, self.text(title) or place, key), source or {}, item=item)
 
     def leave_out(self, kind: Kind, place: str, title: object, name: str) -> None:
         self.read.leave_out(kind, place, self.text(title) or place, Sentence(NOTHING_LIKE, name=name[:100]))
@@ -156,17 +198,20 @@ class Draft:
         self.groups.append({"key": self.group_keys.give(name, "g"), "questions": []})
         return self.groups[-1]
 
-    def condition(self, entry: Entry, read: Callable[[], Condition | bool]) -> Condition | bool | None:
+    def condition(self, entry: Entry, read: Callable[[], Condition | bool | None]) -> Condition | bool | None:
         """A condition that `read` gives, with its line; None where Afterword cannot express it."""
-        try:
-            found = read()
-        except Unreadable:
-            found = None
+        found = _attempted(read)
         if found is None or (isinstance(found, dict) and not parts.is_small(found)):
             entry.left_out(Sentence(parts.NO_CONDITION, text=parts.split(entry.title, 200)[0]))
             found = None
         self.read.lines.append(entry.line)
         return found
+
+    def send(self, place: str, names: Iterable[str]) -> None:
+        """Says which values of the file are metadata here."""
+        one = self.begin("setting", place, "")
+        one.entry.changed(Sentence(VALUES, names=parts.split(", ".join(names), NAMES_CHARACTERS_MAX)[0]))
+        one.end()
 
     def leave_out_settings(self, settings: Mapping[str, object], names: Iterable[str]) -> None:
         if left := names_of(settings, names):
@@ -227,6 +272,8 @@ class Making:
 
         `added`: choices that the other system adds by itself; their values follow those of the others.
         """
+        most = DROPDOWN_CHOICES_MAX if kind == "single_choice" else TYPES[kind].choices_max
+        labels = self.few(labels, most - len(added))
         item, values = self.item, dict(Values.of(list(dict.fromkeys(code for code, _ in labels)), self.entry).by_code)
         for code, _ in added:
             values[code] = _free_value(values.values())
@@ -234,13 +281,30 @@ class Making:
         item["type"] = kind
         if len(values) == 1 and kind in {"single_choice", "multiple_choice"}:
             self.entry.changed(Sentence(ONE_CHOICE))
-            item["type"] = "consent"
-            self.put("description", labels[0][1], LABEL_CHARACTERS_MAX)
+            self.put_consent(labels[0][1])
             return dict.fromkeys(values, True)
         self._labelled("choices", "value", {values[code]: one for code, one in labels})
         if kind == "single_choice" and len(values) > CHOICES_MAX:
             item["style"] = "dropdown"
         return {**values}
+
+    def put_consent(self, label: object) -> None:
+        """A tick: the text beside its box is the title, as it is what people agree to, with the question below it."""
+        self.item["type"] = "consent"
+        labels, translations = self.draft.texts(label), self.item.get("translations", {})
+        for locale, texts in ((self.draft.locale, self.item), *translations.items()):
+            if title := self.entry.text(labels.get(locale, ""), TITLE_CHARACTERS_MAX):
+                words = "\n\n".join(filter(None, [texts.get("title"), texts.get("description")]))
+                shown, rest = parts.split(words, DESCRIPTION_CHARACTERS_MAX)
+                texts |= {"title": title, "description": shown}
+                if rest:
+                    self.entry.lost(Sentence(parts.CUT, n=DESCRIPTION_CHARACTERS_MAX))
+
+    def few(self, entries: Sequence[Any], most: int) -> Sequence[Any]:
+        """The first ones of too many."""
+        if len(entries) > most:
+            self.entry.lost(Sentence(FEW, n=most))
+        return entries[:most]
 
     def put_rows(self, labels: Sequence[tuple[str, object]]) -> dict[str, str]:
         """Sets the rows, and gives our keys by code."""
@@ -269,6 +333,11 @@ class Making:
             elif self.item["type"] == "multiple_choice" and one["value"] in alone:
                 one["exclusive"] = True
 
+    def put_fields(self, kind: str, names: Sequence[str]) -> Item:
+        """Sets the fields of a contact or an address, and gives members of its `Subject`."""
+        self.item |= {"type": kind, "contact_fields": [*names]}
+        return {"parts": {name: name for name in names}, "part": names[0] if len(names) == 1 else ""}
+
     def put_files(self, endings: Iterable[object], *, is_several: bool = False, bytes_max: int = 0) -> None:
         """A question for files. `endings`: of their names, or kinds such as `image/*`; `bytes_max`: 0 for no limit."""
         words = [str(one).lower().strip(" .").partition("/*")[0].rpartition("/")[2] for one in endings]
@@ -279,6 +348,21 @@ class Making:
         if unknown := [one for one in words if one not in _FILES]:
             self.entry.lost(Sentence(NO_FILES, names=", ".join(unknown)[:100]))
 
+    def put_button(self, url: str, label: object = "", *, at_once: bool = False) -> None:
+        """The button of an ending; one without a label has the name of the site. `at_once`: nobody pressed one."""
+        if at_once:
+            self.entry.changed(Sentence(NO_REDIRECT))
+        if not url.startswith("https://"):
+            self.entry.lost(Sentence(NO_SECURE_ADDRESS))
+            return
+        site = url.removeprefix("https://").partition("/")[0]
+        self.item |= {"button_url": url, "button_label": site[: endings.LABEL_CHARACTERS_MAX]}
+        self.put("button_label", label, endings.LABEL_CHARACTERS_MAX)
+
+    def know(self, name: str, **asked: Any) -> None:
+        """Lets conditions and texts name the question; `asked` are members of its `Subject`."""
+        self.draft.asked.setdefault(name, self.subject(**asked))
+
     def lose(self, names: str) -> None:
         """Says that these parts are lost; nothing where there are none."""
         if names:
@@ -286,9 +370,8 @@ class Making:
 
     def ask(self, **asked: Any) -> None:
         """Puts the question into the last group; `asked` are members of its `Subject`."""
-        self.item["key"] = self.entry.key
         self.draft.groups[-1]["questions"].append(self.item)
-        self.draft.asked.setdefault(self.entry.place, self.subject(**asked))
+        self.know(self.entry.place, **asked)
         self.draft.read.lines.append(self.entry.line)
 
     def subject(self, **asked: Any) -> Subject:
@@ -353,6 +436,26 @@ def _constant(tree: Tree) -> object:
 def members(value: object) -> dict[str, Any]:
     """A JSON object, or an empty one."""
     return value if isinstance(value, dict) else {}
+
+
+def mapping(value: object) -> dict[str, Any]:
+    """A JSON object, and a list by its places: some systems write an empty object as an empty list."""
+    return {str(place): one for place, one in enumerate(value)} if isinstance(value, list) else members(value)
+
+
+def at(thing: object, *path: object) -> Any:
+    """The value at a path of names, if there is one."""
+    for name in path:
+        thing = mapping(thing).get(str(name))
+    return thing
+
+
+def figure(value: object) -> int | float | None:
+    """A number that may be written as a text, if one of ours has as many digits."""
+    number = number_of(value)
+    if number is None or abs(number) >= 10**NUMBER_DIGITS_MAX:
+        return None
+    return int(number) if number == int(number) else float(number)
 
 
 def items(value: object) -> list[dict[str, Any]]:

@@ -7,20 +7,11 @@ leads out of the survey, and then to its end, becomes an ending.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from afterword.core.foreign import parts
-from afterword.core.foreign.drafting import (
-    NO_REDIRECT,
-    Draft,
-    Item,
-    Making,
-    Unreadable,
-    items,
-    members,
-    names_of,
-    strings,
-)
+from afterword.core.foreign.drafting import Draft, Item, Making, Unreadable, items, joined, members, names_of, strings
 from afterword.core.foreign.parts import Condition, Entry, Pipe, Read
 from afterword.core.questionnaires import endings
 from afterword.core.questionnaires.definition import PAGE_CHARACTERS_MAX
@@ -56,6 +47,7 @@ _OPERATORS: Final[Mapping[str, str]] = {
     "isAfter": "greater", "isBefore": "less", "isSet": "is_not_empty", "isNotEmpty": "is_not_empty",
     "isNotSet": "is_empty", "isEmpty": "is_empty",
 }  # fmt: skip
+_OF_HIDDEN: Final = frozenset({"equal", "not_equal", "is_empty", "is_not_empty", "contains"})
 _NEGATED: Final[Mapping[str, str]] = {"doesNotStartWith": "begins_with", "doesNotEndWith": "ends_with"}
 _FIELDS: Final[Mapping[str, str]] = {
     "firstName": "name", "lastName": "name", "email": "email", "phone": "phone", "addressLine1": "street",
@@ -202,12 +194,8 @@ class _Reader:
         source = members(document)
         if "conditions" not in source:
             return self._comparison(block, source, entry)
-        below = [self._condition(block, one, entry) for one in items(source["conditions"])]
-        is_or = source.get("connector") == "or"
-        if is_or in below:
-            return is_or
-        conditions = [one for one in below if isinstance(one, dict)]
-        return (parts.any_of(conditions) if is_or else parts.all_of(conditions)) or not is_or
+        below = [partial(self._condition, block, one, entry) for one in items(source["conditions"])]
+        return joined("or" if source.get("connector") == "or" else "and", below)
 
     def _comparison(self, block: _Block, source: Mapping[str, Any], entry: Entry) -> Condition | bool:
         left, right = members(source.get("leftOperand")), members(source.get("rightOperand"))
@@ -215,13 +203,7 @@ class _Reader:
         known = _OPERATORS.get(operator)
         if right and right.get("type") != "static":
             raise Unreadable
-        if left.get("type") == "hiddenField" and known in {
-            "equal",
-            "not_equal",
-            "is_empty",
-            "is_not_empty",
-            "contains",
-        }:
+        if left.get("type") == "hiddenField" and known in _OF_HIDDEN:
             return parts.leaf(f"questionnaire_metadata:{name}", known, value)
         asked = self.draft.asked.get(name)
         if asked is None or str(left.get("type")) not in {"element", "question"}:
@@ -328,11 +310,9 @@ class _Reader:
         one.entry.key = one.entry.key if one.entry.kind == "ending" else ""
         one.put("title", card.get("headline"), endings.TITLE_CHARACTERS_MAX)
         one.put("text", card.get("subheader"), endings.TEXT_CHARACTERS_MAX)
-        if card.get("type") == "redirectToUrl":
-            one.entry.changed(Sentence(NO_REDIRECT))
         if _HTTPS.match(link):
-            one.item |= {"button_url": link, "button_label": link.removeprefix("https://").partition("/")[0][:100]}
-            one.put("button_label", card.get("buttonLabel") or card.get("label"), endings.LABEL_CHARACTERS_MAX)
+            label = card.get("buttonLabel") or card.get("label")
+            one.put_button(link, label, at_once=card.get("type") == "redirectToUrl")
         else:
             one.lose(link)
         return one.end()
@@ -424,8 +404,7 @@ def _pictures(one: Making) -> Item:
 def _text(one: Making) -> Item:
     source, kind = one.source, str(one.source.get("inputType") or "text")
     if kind in {"email", "phone"}:
-        one.item |= {"type": "contact", "contact_fields": [kind]}
-        return {"parts": {kind: kind}}
+        return one.put_fields("contact", [kind])
     if kind == "number":
         low, high = _bound(source, "minValue", "min"), _bound(source, "maxValue", "max")
         one.item |= {"type": "number", "decimals": 2}
@@ -468,16 +447,6 @@ def _matrix(one: Making) -> Item:
     }
 
 
-def _consent(one: Making) -> None:
-    """The text beside the box is the title, as it is what people agree to."""
-    one.item["type"] = "consent"
-    labels = one.draft.texts(one.source.get("label"))
-    for locale, texts in ((one.draft.locale, one.item), *members(one.item.get("translations")).items()):
-        if label := one.entry.text(labels.get(locale, ""), TITLE_CHARACTERS_MAX):
-            words = [texts.get("title"), texts.get("description")]
-            texts |= {"title": label, "description": "\n\n".join(each for each in words if each)}
-
-
 def _file(one: Making) -> None:
     size, is_several = one.source.get("maxSizeInMB"), one.source.get("allowMultipleFiles") is True
     size = int(size * 1_000_000) if isinstance(size, int | float) else 0
@@ -507,7 +476,8 @@ def _bound(element: Mapping[str, Any], kind: str, name: str) -> Any:
 
 _MAKERS: Final[Mapping[str, Callable[[Making], Item | None]]] = {
     "openText": _text, "multipleChoiceSingle": _choice, "multipleChoiceMulti": _choice, "ranking": _choice,
-    "nps": _nps, "rating": _scale, "csat": _scale, "ces": _scale, "cta": _button, "consent": _consent,
+    "nps": _nps, "rating": _scale, "csat": _scale, "ces": _scale, "cta": _button, "consent": lambda one: one.put_consent(one.source.get("label")),
+
     "date": lambda one: one.item.update(type="date"), "pictureSelection": _pictures, "fileUpload": _file,
     "matrix": _matrix, "address": _fields, "contactInfo": _fields,
 }  # fmt: skip

@@ -8,11 +8,10 @@ from operator import ge, gt, le, lt
 from typing import Any, Final
 
 from afterword.core.foreign import expressions, limesurvey_file, parts
-from afterword.core.foreign.drafting import Draft, Item, Making, Subject, Unreadable, condition_of
+from afterword.core.foreign.drafting import Draft, Item, Making, Subject, Unreadable, condition_of, figure
 from afterword.core.foreign.expressions import Tree
 from afterword.core.foreign.limesurvey_file import Survey, Thing
 from afterword.core.foreign.limesurvey_questions import SETTINGS, Maker, Names, count_of, old_name
-from afterword.core.foreign.objects import number_of
 from afterword.core.foreign.parts import Condition, Entry, Format, Kind, Pipe, Read, plain
 from afterword.core.questionnaires.definition import PAGE_CHARACTERS_MAX, QUESTIONS_MAX
 from afterword.core.questionnaires.endings import LABEL_CHARACTERS_MAX, QUOTA_RESPONSES_MAX, TEXT_CHARACTERS_MAX
@@ -170,7 +169,7 @@ class _Reader:
         elif subject.type == "multiple_choice":
             operator = {"equal": "contains", "not_equal": "not_contains"}.get(operator, operator)
         elif operator in _ORDERED and subject.codes:
-            operator, value = "in", _codes(subject, _ORDERED[operator], number_of(value))
+            operator, value = "in", _codes(subject, _ORDERED[operator], figure(value))
         if not operator:
             raise Unreadable
         return subject.compared(operator, value, part)
@@ -205,7 +204,7 @@ class _Reader:
     def _quota(self, quota: Thing) -> Item:
         """An ending with a number of responses."""
         one = self._begin("ending", quota["name"], quota["name"])
-        limit = int(number_of(quota["qlimit"]) or 0)
+        limit = int(figure(quota["qlimit"]) or 0)
         try:
             condition = self._of_text(quota["relevance"])
         except Unreadable:
@@ -230,7 +229,7 @@ class _Reader:
 
 def _codes(subject: Subject, compare: Callable[[Any, Any], bool], bound: float | None) -> tuple[str, ...]:
     """The codes that are less or greater than a number."""
-    numbers = {code: number_of(code) for code in subject.codes}
+    numbers = {code: figure(code) for code in subject.codes}
     return tuple(code for code, number in numbers.items() if None not in {number, bound} and compare(number, bound))
 
 

@@ -8,9 +8,8 @@ from html import escape
 from importlib import resources
 from typing import Any, Final
 
-from afterword.core.foreign.drafting import Draft, Item, Making, Subject
+from afterword.core.foreign.drafting import Draft, Item, Making, Subject, figure
 from afterword.core.foreign.limesurvey_file import Texts, Thing
-from afterword.core.foreign.objects import few, number_of
 from afterword.core.foreign.parts import NO_QUESTION, SEVERAL, Entry, Pipe, plain
 from afterword.core.questionnaires import question_types as types
 from afterword.core.questionnaires.definition import QUESTIONS_MAX
@@ -150,12 +149,11 @@ class Maker:
         if self.thing["other"] == "Y" and kind in {"single_choice", "multiple_choice"}:
             said = self.thing.texts["other_replace_text"]
             added = self.labels([answer(OTHER, said if self.draft.text(said) else self.words("other"))])
-        most = types.DROPDOWN_CHOICES_MAX if kind == "single_choice" else types.TYPES[kind].choices_max
-        codes = one.put_choices(kind, self.labels(few(parts, most - len(added), self.entry)), added)
+        codes = one.put_choices(kind, self.labels(parts), added)
         excluding = self.thing.setting("exclude_all_others").split(";")
         one.mark(codes, [OTHER], map(str.strip, excluding))
         for choice, part in zip(one.item.get("choices", ()), parts, strict=False):
-            points = number_of(part["assessment_value"])
+            points = figure(part["assessment_value"])
             if points and abs(points) <= POINTS_MAX and kind != "ranking":
                 choice["points"] = int(points)
         is_random = self.thing.setting("random_order") in {"1", "2"} or self.thing.setting("answer_order") == "random"
@@ -166,7 +164,7 @@ class Maker:
     def number(self, name: str) -> int | float | None:
         """A bound that is a number; one by a formula is left out."""
         written = self.thing.setting(name)
-        found = number_of(written)
+        found = figure(written)
         if written and found is None:
             self.left_out.append(Sentence(FORMULA, value=written[:200]))
         return found

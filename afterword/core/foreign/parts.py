@@ -373,7 +373,11 @@ def json_of(content: bytes) -> Any:
 
 
 def of_json(
-    name: str, label: str, survey_of: Callable[[Any], dict[str, Any]], read: Callable[[dict[str, Any]], Read]
+    name: str,
+    label: str,
+    survey_of: Callable[[Any], dict[str, Any]],
+    read: Callable[[dict[str, Any]], Read],
+    ending: str = ".json",
 ) -> Format:
     """A form of JSON. `survey_of`: the survey in a document, empty where there is none."""
 
@@ -389,7 +393,7 @@ def of_json(
             raise unreadable(Sentence(NOT_OF, name=label))
         return read(survey)
 
-    return Format(name, label, (".json",), is_of, read_file)
+    return Format(name, label, (ending,), is_of, read_file)
 
 
 def unreadable(message: str) -> Invalid:

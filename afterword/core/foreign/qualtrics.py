@@ -1,123 +1,100 @@
-"""Qualtrics: a survey as it exports it (QSF): the blocks of its questions, the flow through them, and their logic."""
+"""Qualtrics: a survey as it exports it (QSF): its languages, the blocks of its questions, and the flow through them."""
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Final
 
 import msgspec
 
 from afterword.core.foreign import parts
-from afterword.core.foreign.objects import VALUES, Document, at, button, mapping, objects
-from afterword.core.foreign.parts import Condition, Entry, Format, Keys, Read, all_of, any_of, locale_of, plain
-from afterword.core.foreign.qualtrics_logic import Logic, UnknownError
-from afterword.core.foreign.qualtrics_questions import NOTHING_LIKE, Question, parts_of, with_carried
-from afterword.core.questionnaires.definition import QUESTIONS_MAX
+from afterword.core.foreign.drafting import NAMES_CHARACTERS_MAX, Draft, Item, at, items, mapping, members
+from afterword.core.foreign.parts import Condition, Read, all_of, any_of, locale_of, plain
+from afterword.core.foreign.qualtrics_logic import Logic
+from afterword.core.foreign.qualtrics_questions import take
+from afterword.core.questionnaires.question_types import DISPLAY_NAME_CHARACTERS_MAX
 from afterword.core.reading.documents import LOCALES_MAX
 from afterword.errors import Sentence
 
 NOT_ASKED: Final = "The survey does not ask these questions, so they are left out: {names}."
-ASKS_NOTHING: Final = "It measures the visit and asks nothing. Afterword has nothing like {name}."
 LANGUAGES: Final = "These languages are left out, because they are unknown or too many: {names}."
 ALL_BLOCKS: Final = "Each person saw {n} of these {count} blocks in random order. Now everybody sees all in this order."
 NO_TEXT: Final = "The file does not have the text of this ending. Write it here."
-TEXTS_BYTES_MAX: Final = 600_000  # as a file it is half as large again
-NAMES_SHOWN: Final = 20
+TRANSLATIONS_BYTES_MAX: Final = 600_000  # as a file they are half as large again
 _SILENT: Final = frozenset({"Timing", "Meta", "Captcha"})
 _STOCK_TITLES: Final = ("Qualtrics Survey", "Online Survey Software")
 
 
-def is_of(content: bytes) -> bool:
-    return b'"SurveyElements"' in content and b'"SurveyEntry"' in content
+def _survey_of(document: object) -> Item:
+    survey = members(document)
+    are_there = any(one.get("Element") == "SQ" for one in _objects(survey.get("SurveyElements")))
+    return survey if are_there and "SurveyEntry" in survey else {}
 
 
-def read(content: bytes) -> Read:
-    document = parts.json_of(content)
-    elements = objects(at(document, "SurveyElements"))
-    if not any(one.get("Element") == "SQ" for one in elements):
-        raise parts.unreadable("This survey of Qualtrics has no questions.")
-    return _Survey(mapping(at(document, "SurveyEntry")), elements).taken()
+def _objects(value: object) -> list[Item]:
+    """The objects in a list, or in a map in its order."""
+    return items([*mapping(value).values()])
 
 
 class _Survey:
-    """One survey while it is read. Questions of ours have what is known of their conditions until the end."""
+    def __init__(self, survey: Item) -> None:
+        def payloads(name: str) -> list[Any]:
+            return [one.get("Payload") for one in _objects(survey["SurveyElements"]) if one.get("Element") == name]
 
-    def __init__(self, entry: Mapping[str, object], elements: Sequence[Document]) -> None:
-        def payloads(name: str) -> list[object]:
-            return [one.get("Payload") for one in elements if one.get("Element") == name]
-
-        self.entry = entry
-        self.questions = {str(one.get("QuestionID")): one for one in objects(payloads("SQ"))}
-        self.blocks = {str(one.get("ID")): one for payload in payloads("BL") for one in objects(payload)}
+        self.entry = mapping(survey["SurveyEntry"])
+        self.questions = {str(one.get("QuestionID")): one for one in _objects(payloads("SQ"))}
+        self.blocks = {str(one.get("ID")): one for payload in payloads("BL") for one in _objects(payload)}
         self.flow, self.options = mapping([*payloads("FL"), {}][0]), mapping([*payloads("SO"), {}][0])
-        self.made, self.logic = Read(), Logic()
-        self.keys, self.group_keys, self.ending_keys = Keys(), Keys(), Keys()
-        self.groups: list[Document] = []
-        self.endings: list[Document] = []
-        self.asked: list[Document] = []
-        self.of: dict[str, list[Document]] = {}  # questions of ours, by the id of the survey's question
-        self.block_of: dict[str, str] = {}
+        self.left: list[str] = []  # languages
+        self.logic = Logic(Draft(self._languages()))
+        self.draft = self.logic.draft
+        self.made: dict[str, list[Item]] = {}  # questions of ours, by the id of the survey's question
+        self.own: dict[str, list[Condition]] = {}  # conditions that they have wherever their block is shown
+        self.jumps: list[tuple[Item, str | int, Condition | None]] = []  # to an id, or to the place of a question
+        self.endings: list[Item] = []
         self.over: list[Condition] = []  # the survey has ended where one of these holds
 
-    def taken(self) -> Read:
-        name, title = plain(self.entry.get("SurveyName")) or "Qualtrics", plain(self.options.get("SurveyTitle"))
-        left = self._read_locales()
-        locales = [*self.locales.values()]
-        self.made.document = {"display_name": name[:200], "default_locale": locales[0], "locales": locales}
-        if title and not title.startswith(_STOCK_TITLES):
-            self.made.document["title"] = title[:200]
+    def read(self) -> Read:
         blocks = [{"Type": "Block", "ID": name} for name, one in self.blocks.items() if one.get("Type") != "Trash"]
-        if not self._walk(objects(self.flow.get("Flow")) or blocks, ()):
+        if not self._walk(_objects(self.flow.get("Flow")) or blocks, ()):
             self._end({"FlowID": "SO", "Options": self.options}, None)
-        for question in self.asked:
-            self._finish(question)
-        left += self._drop_languages()
-        if left:
-            self._say("SurveyLanguage", LANGUAGES, names=_names(left))
-        others = [str(one.get("DataExportTag")) for name, one in self.questions.items() if name not in self.of]
-        if others:
-            self._say("Trash", NOT_ASKED, names=_names(others))
-        self.made.document |= {"groups": [one for one in self.groups if one["questions"]], "endings": self.endings}
-        return self.made
+        for item, target, condition in self.jumps:
+            leads = {"target_question_id": self._target(target), "conditions": condition}
+            item.setdefault("jumps", []).append(leads)
+        others = [str(one.get("DataExportTag")) for name, one in self.questions.items() if name not in self.made]
+        for place, sentence, names in (("SurveyLanguage", LANGUAGES, self.left), ("Trash", NOT_ASKED, others)):
+            if names:
+                self._say(place, sentence, names=parts.split(", ".join(names), NAMES_CHARACTERS_MAX)[0])
+        name, title = plain(self.entry.get("SurveyName")) or "Qualtrics", plain(self.options.get("SurveyTitle"))
+        title = "" if title.startswith(_STOCK_TITLES) else title
+        most = DISPLAY_NAME_CHARACTERS_MAX
+        return self.draft.finish(display_name=name[:most], title=title[:most], endings=self.endings)
 
     def _say(self, place: str, sentence: str, **values: int | str) -> None:
-        self.made.leave_out("setting", place, "", Sentence(sentence, **values))
+        self.draft.read.leave_out("setting", place, "", Sentence(sentence, **values))
 
-    def _read_locales(self) -> list[str]:
-        """Our languages by those of the survey, the default one first; gives those that are left out."""
-        default = str(self.entry.get("SurveyLanguage") or "EN")
-        uses: dict[str, int] = {}
+    def _languages(self) -> dict[str, str]:
+        """Our languages by those of the survey: the default one first, and then those that have most texts."""
+        default, sizes = str(self.entry.get("SurveyLanguage") or "EN"), Counter[str]()
         for tag, texts in (one for each in self.questions.values() for one in mapping(each.get("Language")).items()):
-            uses[tag] = uses.get(tag, 0) + bool(texts)
-        self.locales = {default: locale_of(default) or "en"}
-        left: list[str] = []
-        for tag in sorted((tag for tag in uses if uses[tag]), key=lambda one: -uses[one]):
-            locale = locale_of(tag)
-            if locale is None or len(self.locales) == LOCALES_MAX:
-                left.append(tag)
-            elif locale not in self.locales.values():
-                self.locales[tag] = locale
-        return left
+            sizes[tag] += len(msgspec.json.encode(texts)) if texts else 0
+        found, size = {default: locale_of(default) or "en"}, 0
+        for tag, own in (one for one in sizes.most_common() if one[1]):
+            locale, size = locale_of(tag), size + own
+            if locale is None or len(found) == LOCALES_MAX or size > TRANSLATIONS_BYTES_MAX:
+                self.left.append(tag)
+            elif locale not in found.values():
+                found[tag] = locale
+        return found
 
-    def _drop_languages(self) -> list[str]:
-        """Those that the fewest questions have are left out of a document that is too large with them."""
-        locales, left = self.made.document["locales"], list[str]()
-        while locales[1:] and len(msgspec.json.encode(self.asked[:QUESTIONS_MAX])) > TEXTS_BYTES_MAX:
-            left.append(locales.pop())
-            for question in self.asked:
-                question.get("translations", {}).pop(left[-1], None)
-        return left
-
-    # The flow -------------------------------------------------------------------------------------------------------
-
-    def _walk(self, steps: Sequence[Document], conditions: tuple[Condition, ...]) -> bool:
-        """Take what the steps show under these conditions, and tell whether everybody is at the end behind them."""
+    def _walk(self, steps: Sequence[Item], conditions: tuple[Condition, ...]) -> bool:
+        """Takes what the steps show under these conditions, and tells whether everybody is at the end behind them."""
         for step in steps:
-            place, below = str(step.get("FlowID")), objects(step.get("Flow"))
+            place, below = str(step.get("FlowID")), _objects(step.get("Flow"))
             match str(step.get("Type")):
                 case "Block" | "Standard" | "Default":
-                    self._take_block(str(step.get("ID")), conditions)
+                    self._block(str(step.get("ID")), all_of([*conditions, *map(parts.negated, self.over)]))
                 case "Branch":
-                    logic = step.get("BranchLogic")
-                    found = self._condition(logic, Entry("condition", place, _described(logic)))
+                    found = self.logic.read(step.get("BranchLogic"), place)
                     self._walk(below, conditions if found is None else (*conditions, found))
                 case "Root" | "Group":
                     if self._walk(below, conditions):
@@ -130,145 +107,102 @@ class _Survey:
                     if not conditions:
                         return True
                 case "EmbeddedData":
-                    names = [str(one.get("Field")) for one in objects(step.get("EmbeddedData"))]
-                    entry = Entry("setting", place)
-                    entry.changed(Sentence(VALUES, names=_names(names)))
-                    self.made.lines.append(entry.line)
+                    self.draft.send(place, [str(one.get("Field")) for one in _objects(step.get("EmbeddedData"))])
                 case name:
-                    self._say(place, NOTHING_LIKE, name=name)
+                    self.draft.leave_out("setting", place, "", name)
         return False
 
-    def _take_block(self, block_id: str, conditions: tuple[Condition, ...]) -> None:
-        block = self.blocks.get(block_id, {})
+    def _block(self, block_id: str, branch: Condition | None) -> None:
+        block, first = self.blocks.get(block_id, {}), len(self.jumps)
         for name in ("Looping", "RandomizeQuestions"):
             found = str(at(block, "Options", name) or "None")
             if found.lower() not in {"none", "false"}:
-                self._say(block_id, NOTHING_LIKE, name=f"{name} {found}")
-        branch = all_of([*conditions, *map(parts.negated, self.over)])
-        self._begin_page(block)
-        for element in objects(block.get("BlockElements")):
-            question_id, skips = str(element.get("QuestionID")), objects(element.get("SkipLogic"))
+                self.draft.leave_out("setting", block_id, "", f"{name} {found}")
+        self._page(block)
+        for element in _objects(block.get("BlockElements")):
+            question_id, skips = str(element.get("QuestionID")), _objects(element.get("SkipLogic"))
             if element.get("Type") == "Page Break":
-                self._begin_page(block)
-            elif question_id in self.of:  # shown once more, under another condition
-                for question in self.of[question_id]:
-                    question["branches"].append(branch)
+                self._page(block)
+            elif question_id in self.made:
+                self._show_again(question_id, branch)
             elif question_id in self.questions:
-                self.block_of[question_id] = block_id
-                self._take_question(question_id, branch)
-                if skips and self.of[question_id]:  # from the last one that not only some of its people see
-                    last = min(reversed(self.of[question_id]), key=lambda one: len(one["own"]))
-                    self._take_skips(last, question_id, skips)
-                    self._begin_page(block)
+                self.made[question_id] = self._question(question_id, branch)
+                if skips and self.made[question_id]:
+                    self._skips(question_id, skips)
+                    self._page(block)
+        behind = len(self.draft.questions)
+        self.jumps[first:] = [(item, behind if to == "ENDOFBLOCK" else to, one) for item, to, one in self.jumps[first:]]
 
-    def _begin_page(self, block: Document) -> None:
-        name = plain(block.get("Description"))[:200]
-        group = {"key": self.group_keys.give(name, "page"), "questions": []}
-        self.groups.append(group | ({"display_name": name} if name else {}))
+    def _page(self, block: Item) -> None:
+        name = plain(block.get("Description"))[:DISPLAY_NAME_CHARACTERS_MAX]
+        self.draft.group(name or "page").update({"display_name": name} if name else {})
 
-    def _take_question(self, question_id: str, branch: Condition | None) -> None:
-        payload, self.of[question_id] = self.questions[question_id], []
+    def _question(self, question_id: str, branch: Condition | None) -> list[Item]:
+        payload = self.questions[question_id]
         if str(payload.get("QuestionType")) in _SILENT:
-            self._say(question_id, ASKS_NOTHING, name=str(payload["QuestionType"]))
-            return
-        tag = str(payload.get("DataExportTag") or question_id)
-        entry = Entry("question", question_id, title=plain(payload.get("QuestionText")) or tag)
-        payload = with_carried({**payload, "DataExportTag": tag}, self.questions, entry)
-        question = Question(payload, entry, self.locales, self.logic, self.keys)
-        found = self.of[question_id] = parts_of(question)
-        entry.key = found[0]["key"]
-        self.made.lines.append(entry.line)
+            self.draft.leave_out("setting", question_id, "", str(payload["QuestionType"]))
+            return []
+        made = take(payload, self.logic)
+        key = made[0]["key"]
         own = [payload[name] for name in ("DisplayLogic", "InPageDisplayLogic") if payload.get(name)]
-        shown = [self._condition(one, Entry("condition", question_id, entry.title, entry.key)) for one in own]
-        for part in found:
-            logic = part.pop("logic", None)
-            row = [self._condition(logic, Entry("condition", question_id, tag, part["key"]))] if logic else []
-            part["branches"] = [branch]
-            part["own"] = [one for one in (*shown, *row, *part.pop("under", ())) if one is not None]
-        for choice in objects(payload.get("Choices")) if payload.get("QuestionType") == "MC" else ():
+        found = [self.logic.read(logic, question_id, key) for logic in own]
+        for choice in _objects(payload.get("Choices")) if payload.get("QuestionType") == "MC" else ():
             if choice.get("DisplayLogic"):
-                line = Entry("condition", question_id, tag, entry.key)
-                self._condition(choice["DisplayLogic"], line, is_possible=False)
-        self.asked += found
-        self.groups[-1]["questions"] += found
-        self.logic.subjects |= question.subjects
-        self.logic.asked.add(question_id)
+                self.logic.read(choice["DisplayLogic"], question_id, key, is_possible=False)
+        for item in made:
+            self.own[item["key"]] = [one for one in (*found, item.pop("show_if", None)) if one is not None]
+            if (condition := all_of(filter(None, [branch, *self.own[item["key"]]]))) is not None:
+                item["show_if"] = condition  # the check takes out one that is too large
         if not own and branch is None:
             self.logic.always.add(question_id)
+        return made
 
-    def _condition(self, logic: object, entry: Entry, *, is_possible: bool = True) -> Condition | None:
-        """The condition, with a line about it. `is_possible`: whether what it is about can have one."""
-        found: Condition | None = None
-        try:
-            found = self.logic.condition(logic)
-            is_taken = is_possible or found is None
-        except UnknownError:
-            is_taken = False
-        if not is_taken:
-            entry.left_out(Sentence(parts.NO_CONDITION, text=_described(logic)[:300]))
-        self.made.lines.append(entry.line)
-        return found if is_possible else None
+    def _show_again(self, question_id: str, branch: Condition | None) -> None:
+        for item in self.made[question_id]:
+            before, here = item.pop("show_if", None), all_of(filter(None, [branch, *self.own[item["key"]]]))
+            if before is not None and here is not None:
+                item["show_if"] = any_of([before, here])
 
-    # Skips and ends --------------------------------------------------------------------------------------------------
-
-    def _take_skips(self, question: Document, question_id: str, skips: Sequence[Document]) -> None:
+    def _skips(self, question_id: str, skips: Sequence[Item]) -> None:
+        """Jumps from the last of its questions that not only some of its people see."""
+        last = min(reversed(self.made[question_id]), key=lambda one: len(self.own[one["key"]]))
         for skip in skips:
             logic = {"0": {"0": {**skip, "LogicType": "Question", "Operator": skip.get("Condition")}}}
-            entry = Entry("condition", question_id, question["title"], question["key"])
-            condition = self._condition(logic, entry)
+            condition = self.logic.read(logic, question_id, last["key"])
             if condition is not None:
-                jump = {"target_question_id": str(skip.get("SkipToDestination")), "conditions": condition}
-                question.setdefault("jumps", []).append(jump | {"block": self.block_of[question_id]})
+                self.jumps.append((last, str(skip.get("SkipToDestination")), condition))
 
-    def _end(self, step: Document, condition: Condition | None) -> None:
+    def _target(self, target: str | int) -> str | None:
+        """The key of the question that a jump leads to; the check takes out one that leads nowhere."""
+        if isinstance(target, int):
+            return next((one["key"] for one in self.draft.questions[target:]), None)
+        return None if target == "ENDOFSURVEY" else next((one["key"] for one in self.made.get(target, ())), target)
+
+    def _end(self, step: Item, condition: Condition | None) -> None:
         """People who meet the condition are at the end here, and see an ending of their own if it has one."""
         options, place = mapping(step.get("Options")), str(step.get("FlowID"))
-        if condition is not None and self.asked:
-            last = self.asked[-1]
-            is_of_branch = last["branches"] == [condition]
-            if last["own"] or (any(last["branches"]) and not is_of_branch):
-                self.over.append(condition)
+        if condition is not None and self.draft.questions:
+            last = self.draft.questions[-1]
+            shown = last.get("show_if")
+            if shown is None or shown == condition:
+                self.jumps.append((last, "ENDOFSURVEY", condition if shown is None else None))
+                self._page({})
             else:
-                jump = {"target_question_id": "ENDOFSURVEY", "conditions": None if is_of_branch else condition}
-                last.setdefault("jumps", []).append(jump)
-                self._begin_page({})
-        entry = Entry("ending", place, title="EndSurvey")
+                self.over.append(condition)
+        one = self.draft.begin("ending", place, "EndSurvey")
         if options.get("SurveyTermination") == "Redirect":
-            found = button(self.logic.address(str(options.get("EOSRedirectURL"))), "", entry, at_once=True)
-            if found:
-                entry.key = self.ending_keys.give(place, "ending")
-                self.endings.append({"key": entry.key, **found} | ({"conditions": condition} if condition else {}))
+            one.put_button(self.logic.address(str(options.get("EOSRedirectURL"))), at_once=True)
         elif options.get("EOSMessage"):
-            entry.lost(Sentence(NO_TEXT))
-        if place != "SO" or entry.line.sentences:
-            self.made.lines.append(entry.line)
-
-    def _finish(self, question: Document) -> None:
-        """Now that all questions are known: its condition, and where its jumps lead."""
-        branches, own = question.pop("branches"), question.pop("own")
-        under = None if None in branches else any_of(branches)
-        found = all_of([*([] if under is None else [under]), *own])
-        if found is not None:
-            question["show_if"] = found  # the check takes out one that is too large
-        later = self.asked[self.asked.index(question) + 1 :]
-        for jump in question.get("jumps", ()):
-            target, block = jump["target_question_id"], jump.pop("block", "")
-            inside = [id(one) for name, each in self.of.items() if self.block_of[name] == block for one in each]
-            beyond = next((one["key"] for one in later if id(one) not in inside), None)
-            ends = {"ENDOFSURVEY": None, "ENDOFBLOCK": beyond}
-            known = self.of.get(target) or [{"key": target}]  # the check takes out one that leads nowhere
-            jump["target_question_id"] = ends.get(target, known[0]["key"])
+            one.entry.lost(Sentence(NO_TEXT))
+        if one.item:
+            one.item |= {"key": one.entry.key, **({"conditions": condition} if condition else {})}
+            self.endings.append(one.item)
+        else:
+            one.entry.key = ""
+        if place != "SO" or one.entry.line.sentences:
+            one.end()
 
 
-def _described(logic: object) -> str:
-    """The words in which the survey itself describes a condition."""
-    below = mapping(logic)
-    own = plain(below["Description"]) if isinstance(below.get("Description"), str) else ""
-    return " ".join(filter(None, [own, *map(_described, below.values())]))
-
-
-def _names(names: Sequence[str]) -> str:
-    return ", ".join([*names[:NAMES_SHOWN], *(["…"] if names[NAMES_SHOWN:] else [])])
-
-
-FORMAT: Final = Format("qualtrics", "Qualtrics", (".qsf",), is_of, read)
+FORMAT: Final = parts.of_json(
+    "qualtrics", "Qualtrics", _survey_of, lambda survey: _Survey(survey).read(), ending=".qsf"
+)

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from afterword.core.foreign import expressions, parts
 from afterword.core.foreign.drafting import (
-    NO_REDIRECT,
     Draft,
     Item,
     Making,
@@ -245,9 +244,8 @@ class _Reader:
             if heading:
                 one.set(locale, "title", one.entry.text(heading[1], endings.TITLE_CHARACTERS_MAX, one.pipe))
             one.set(locale, "text", one.entry.text(rest, endings.TEXT_CHARACTERS_MAX, one.pipe))
-        if isinstance(url, str) and url.startswith("https://"):
-            one.entry.changed(Sentence(NO_REDIRECT))
-            one.item |= {"button_url": url, "button_label": url.removeprefix("https://").partition("/")[0][:100]}
+        if isinstance(url, str) and url:
+            one.put_button(url, at_once=True)
         return one.end()
 
 
@@ -364,9 +362,7 @@ def _text(one: Making) -> Item:
     if source["type"] == "slider":
         kind, least, most = "range", source.get("min", 0), source.get("max", 100)
     if kind in {"email", "tel"}:
-        name = "email" if kind == "email" else "phone"
-        item |= {"type": "contact", "contact_fields": [name]}
-        return {"parts": {name: name}}
+        return one.put_fields("contact", ["email" if kind == "email" else "phone"])
     if kind in {"number", "range"}:
         item |= {"type": "number", "decimals": _decimals(source.get("step"), least, most)}
         item |= {name: one for name, one in (("number_min", least), ("number_max", most)) if is_number(one)}
@@ -420,8 +416,7 @@ def _html(one: Making) -> None:
 def _fields(one: Making) -> Item:
     names = [str(each.get("name")) for each in items(one.source.get("items"))]
     kind = "address" if set(names) <= set(ADDRESS_FIELDS) else "contact"
-    one.item |= {"type": kind, "contact_fields": names}
-    return {"parts": {name: name for name in names}}
+    return one.put_fields(kind, names)
 
 
 def _texts_of(element: Mapping[str, Any]) -> list[dict[str, Any]] | None:

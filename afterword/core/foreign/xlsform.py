@@ -12,10 +12,9 @@ from io import BytesIO
 from typing import Any, Final
 
 from afterword.core.foreign import expressions, parts
-from afterword.core.foreign.drafting import Draft, Making, Unreadable, condition_of, names_of
+from afterword.core.foreign.drafting import Draft, Making, Unreadable, condition_of, figure, names_of
 from afterword.core.foreign.expressions import Tree
 from afterword.core.foreign.parts import Condition, Entry, Format, Pipe, Read
-from afterword.core.questionnaires.conditions import number_of
 from afterword.core.questionnaires.question_types import DECIMALS_MAX, TITLE_CHARACTERS_MAX
 from afterword.core.wire import tables
 from afterword.errors import Sentence
@@ -42,6 +41,7 @@ _NO_QUESTIONS: Final = frozenset((
 _LOST: Final = ("media::image", "image", "media::audio", "media::video", "choice_filter", "calculation", "trigger")
 _SELECTS: Final[Mapping[str, str]] = {"select_one": "single_choice", "select1": "single_choice", "rank": "ranking"}
 _QUOTES: Final = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")  # of word processors
+_RANGE: Final = (("start", 1), ("end", 10), ("step", 1))
 _TRUE: Final = frozenset(("yes", "true", "true()", "1"))
 Row = Mapping[str, str]
 
@@ -258,7 +258,7 @@ def _range(one: Making) -> None:
     """Stars and short ranges are ratings, others a slider."""
     row = one.source
     given = dict(each.split("=", 1) for each in row.get("parameters", "").replace(";", " ").split() if "=" in each)
-    low, high, step = (_number(given.get(name), default) for name, default in (("start", 1), ("end", 10), ("step", 1)))
+    low, high, step = (figure(given.get(name, default)) or 0 for name, default in _RANGE)
     if step == 1 and low in {0, 1} and high in range(3, 11):
         style = "stars" if "rating" in row.get("appearance", "") else "numbers"
         one.item |= {"type": "rating", "scale_min": low, "scale_max": high, "style": style}
@@ -266,11 +266,6 @@ def _range(one: Making) -> None:
     decimals = max(len(str(each).partition(".")[2]) for each in (low, high, step))
     one.item |= {"type": "number", "decimals": min(decimals, DECIMALS_MAX), "number_min": low, "number_max": high}
     one.item["style"] = "slider"
-
-
-def _number(text: str | None, default: int) -> int | float:
-    number = number_of(text)
-    return default if number is None else int(number) if number == int(number) else float(number)
 
 
 def _text(one: Making) -> None:

@@ -1,4 +1,4 @@
-"""Parts of the readers of Formbricks, SurveyJS and XLSForm, each by itself."""
+"""Parts of the readers of other systems' files, each by itself."""
 
 import json
 from collections.abc import Iterator
@@ -6,7 +6,18 @@ from collections.abc import Iterator
 import pytest
 
 from afterword import errors
-from afterword.core.foreign.drafting import Draft, Subject, Unreadable, condition_of, names_of
+from afterword.core.foreign.drafting import (
+    FEW,
+    Draft,
+    Subject,
+    Unreadable,
+    at,
+    condition_of,
+    figure,
+    joined,
+    mapping,
+    names_of,
+)
 from afterword.core.foreign.expressions import SURVEYJS, read
 from afterword.core.foreign.parts import Condition
 from tests.core.foreign.forms import SAMPLES, Taken, leaf
@@ -57,6 +68,93 @@ class TestCompared:
     )
     def test_each(self, asked: Subject, operator: str, value: object, expected: Condition) -> None:
         assert expected == asked.compared(operator, value)
+
+    @pytest.mark.parametrize("value", ["", None])
+    def test_metadata(self, value: object) -> None:
+        order = Subject("questionnaire_metadata:order", "text")
+        subject = "questionnaire_metadata:order"
+        assert {"subject": subject, "operator": "is_empty"} == order.compared("equal", value)
+        assert {"subject": subject, "operator": "equal", "value": "7"} == order.compared("equal", "7")
+
+    def test_of_one_part(self) -> None:
+        row = Subject("grid", "matrix", {"bad": 1}, {"first": "r"}, "first")
+        assert leaf("grid:r", "equal", 1) == row.compared("equal", "bad")
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        (Subject("q", "statement"), None),
+        (GRID, None),
+        (WORDS, "answer.text"),
+        (Subject("q", "contact", parts={"email": "email"}, part="email"), "answer.q.email"),
+    ],
+)
+def test_variable(asked: Subject, expected: str | None) -> None:
+    assert expected == asked.variable
+
+
+def unreadable() -> Condition:
+    raise Unreadable
+
+
+class TestJoined:
+    @pytest.mark.parametrize("kind", ["and", "or"])
+    def test_refused(self, kind: str) -> None:
+        for conditions in ([], [unreadable], [unreadable, lambda: leaf("a", "equal", 1)]):
+            with pytest.raises(Unreadable):
+                joined(kind, conditions)
+
+    def test_what_is_known_decides(self) -> None:
+        one = leaf("a", "equal", 1)
+        assert joined("or", [unreadable, lambda: True])
+        assert not joined("and", [unreadable, lambda: False])
+        assert one == joined("and", [lambda: True, lambda: one]) == joined("or", [lambda: False, lambda: one])
+        assert joined("and", [lambda: True])
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("", None), ("x", None), (None, None), ("inf", None), (10**15, None), ("1", 1), (2.5, 2.5), ("-3.0", -3)],
+)
+def test_figure(value: object, expected: float | None) -> None:
+    assert expected == figure(value)
+
+
+@pytest.mark.parametrize("value", [None, 5, "x", True, [], {}])
+def test_nothing_at_a_path(value: object) -> None:
+    assert ({}, None) == (mapping(value), at(value, "a", 0))
+
+
+def test_lists_and_maps_alike() -> None:
+    assert 1 == at([{"a": 1}], 0, "a") == at({"0": {"a": 1}}, 0, "a")
+
+
+class TestMaking:
+    @pytest.mark.parametrize("url", ["http://a.example", "", "javascript:x"])
+    def test_no_button_for_an_unsafe_address(self, url: str) -> None:
+        one = Draft({"": "en"}).begin("ending", "e", "")
+        one.put_button(url, "Shop")
+        assert ({}, False) == (one.end(), one.entry.line.whole)
+
+    def test_button(self) -> None:
+        one = Draft({"": "en"}).begin("ending", "e", "")
+        one.put_button("https://shop.example/x")
+        assert {"button_url": "https://shop.example/x", "button_label": "shop.example"} == one.end()
+
+    def test_too_many_choices(self) -> None:
+        one = Draft({"": "en"}).begin("question", "q", "Which?")
+        one.put_choices("ranking", [(str(number), "") for number in range(1, 23)])
+        assert (20, FEW) == (len(one.item["choices"]), one.entry.line.sentences[0].text)
+
+    def test_one_choice_is_what_people_agree_to(self) -> None:
+        one = Draft({"en": "en", "el": "el"}).begin("question", "q", "")
+        one.put_title({"en": "May we?", "el": "Ποιο;"}, {"en": "x" * 1999})
+        assert {"1": True} == one.put_choices("single_choice", [("1", {"en": "Yes", "el": "Ψωμί"})])
+        assert ("consent", "Yes") == (one.item["type"], one.item["title"])
+        assert one.item["description"].startswith("May we?")
+        assert {"title": "Ψωμί", "description": "Ποιο;"} == one.item["translations"]["el"]
+        assert not one.entry.line.whole
 
 
 def test_two_answers_are_not_compared() -> None:

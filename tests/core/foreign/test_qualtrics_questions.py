@@ -33,7 +33,7 @@ CASES: list[tuple[dict[str, Any], list[dict[str, Any]], str]] = [
     (
         q("QID1", "MC", "SAVR", "TX", choices={"1": "I agree"}),
         [{"type": "consent", "title": "I agree", "description": "Which?"}],
-        "taken",
+        "changed",
     ),
     (
         q("QID1", "TE", "SL", rule={"Type": "CharRange", "MaxChars": "80"}),
@@ -70,12 +70,7 @@ CASES: list[tuple[dict[str, Any], list[dict[str, Any]], str]] = [
         [{"type": "multiple_choice"}],
         "changed",
     ),
-    (
-        q("QID1", "Matrix", "Bipolar", choices={"1": "Cold:Warm"}, answers=FIVE),
-        [{"type": "rating", "scale_max": 5, "title": "Which?", "low_label": "Cold", "high_label": "Warm"}],
-        "taken",
-    ),
-    (q("QID1", "Matrix", "Bipolar", choices={"1": "Cold:Warm"}, answers=BAD_GOOD), [{"type": "matrix"}], "taken"),
+    (q("QID1", "Matrix", "Bipolar", choices={"1": "Cold:Warm"}, answers=FIVE), [{"type": "matrix"}], "taken"),
     (q("QID1", "Matrix", "RO", choices=BAD_GOOD, answers=ABC), [{"type": "ranking"}] * 2, "changed"),
     (
         q("QID1", "Matrix", "TE", "Short", choices=BAD_GOOD, answers=BAD_GOOD),
@@ -132,15 +127,9 @@ class TestTypes:
         ("payload", "types", "sentence"),
         [
             (q("QID1", "CS", "VRTL", choices=BAD_GOOD), ["number"] * 2, "The sum of the answers is not checked."),
-            (q("QID1", "Matrix", "CS", choices=BAD_GOOD, answers=BAD_GOOD), ["number"] * 4, "The sum of the answers"),
             (q("QID1", "TE", "SL", **rule("ValidZip")), ["text"], "The form of the answer is not checked: ValidZip."),
             (q("QID1", "DB", "GRB", "WTXB"), ["statement"], "Its pictures and videos are left out."),
             (q("QID1", "MC", "SAVR", choices={"1": "Yes", "2": '<img src="x">'}), ["single_choice"], "Its pictures"),
-            (
-                q("QID1", "Slider", "HSLIDER", choices=ABC, Configuration={"NotApplicable": True}),
-                ["number"] * 3,
-                "Afterword has nothing like NotApplicable",
-            ),
             (
                 q("QID1", "MC", "MAVR", choices={str(n): f"{n}." for n in range(1, 102)}),
                 ["multiple_choice"],
@@ -169,6 +158,7 @@ class TestTypes:
             ("Draw", "Signature"),
             ("DD", "DL"),
             ("Matrix", "MaxDiff"),
+            ("Matrix", "CS"),
             ("PGR", "DragAndDrop"),
             ("New", ""),
         ],
@@ -231,9 +221,9 @@ class TestParts:
         assert [("matrix", "Which?\n1."), ("matrix", "Which?\n2.")] == [
             (one["type"], one["title"]) for one in found[:2]
         ]
-        texts = {"title": "Zwei", "rows": {"row_1": "Brot"}, "choices": {"1": "Schlecht"}}
+        texts = {"title": "Zwei", "rows": {"r_1": "Brot"}, "choices": {"1": "Schlecht"}}
         assert texts == found[1]["translations"]["de"]
-        assert {"subject": "question:qid1_2:row_3", "operator": "equal", "value": 1} == found[2]["show_if"]
+        assert {"subject": "question:qid1_2:r_3", "operator": "equal", "value": 1} == found[2]["show_if"]
         assert line_of(made, "question").whole
 
     def test_rows_under_a_condition(self) -> None:
@@ -247,8 +237,15 @@ class TestParts:
         locator = {"Locator": "q://QID1/ChoiceGroup/SelectedChoices", "DynamicType": "ChoiceGroup"}
         payload = q("QID2", "MC", "SAVR", DynamicChoices=locator) | {"Choices": []}
         made = read(survey(q("QID1", "MC", "MAVR", choices=ABC), payload))
-        assert list(ABC.values()) == [one["label"] for one in asked(made)[1]["choices"]]
-        assert "Its choices depended on an earlier answer. Now all are shown." == told(made, place="QID2")
+        assert ("statement", "left_out") == (asked(made)[1]["type"], line_of(made, "question", "QID2").outcome)
+        assert "Afterword has nothing like DynamicChoices, so it is left out." in told(made, place="QID2")
+
+    def test_a_column_of_an_unknown_type_is_told(self) -> None:
+        columns = {"1": {"QuestionType": "Matrix", "Selector": "MaxDiff", "Answers": {"1": {"Display": "Bad"}}}}
+        columns["2"] = {"QuestionType": "Matrix", "Selector": "TE", "Answers": {"1": {"Display": "Why?"}}}
+        made = read(survey(q("QID1", "SBS", "SBSMatrix", choices=ABC, AdditionalQuestions=columns)))
+        assert ["text"] * 3 == [one["type"] for one in asked(made)]
+        assert "no question of the type Matrix/MaxDiff" in told(made)
 
     def test_what_is_around_an_answer(self) -> None:
         more = {"QuestionJS": "alert(1)", "Randomization": {"Type": "SubSet"}, "DefaultChoices": {"1": True}}
@@ -270,6 +267,7 @@ class TestParts:
         "payload",
         [
             q("QID1", "TE", "SL") | {"QuestionText": 'Which? <img src="x">'},
+            q("QID1", "Slider", "HSLIDER", choices={"1": "A"}, Configuration={"NotApplicable": True}),
             q("QID1", "Slider", "HSLIDER", choices={"1": "A"}, Labels={n: {"Display": n} for n in "123"}),
         ],
     )
