@@ -476,8 +476,8 @@ def _bound(element: Mapping[str, Any], kind: str, name: str) -> Any:
 
 _MAKERS: Final[Mapping[str, Callable[[Making], Item | None]]] = {
     "openText": _text, "multipleChoiceSingle": _choice, "multipleChoiceMulti": _choice, "ranking": _choice,
-    "nps": _nps, "rating": _scale, "csat": _scale, "ces": _scale, "cta": _button, "consent": lambda one: one.put_consent(one.source.get("label")),
-
+    "nps": _nps, "rating": _scale, "csat": _scale, "ces": _scale, "cta": _button,
+    "consent": lambda one: one.put_consent(one.source.get("label")),
     "date": lambda one: one.item.update(type="date"), "pictureSelection": _pictures, "fileUpload": _file,
     "matrix": _matrix, "address": _fields, "contactInfo": _fields,
 }  # fmt: skip
