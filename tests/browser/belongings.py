@@ -15,6 +15,7 @@ from afterword import ids
 from afterword.asking.instances import files
 from afterword.core.answers.files import NewFile
 from afterword.kit import db
+from afterword.listening.imports import uploads
 from afterword.run.worker.long_work import Exporter
 from tests.asking.screens import test_links
 from tests.asking.screens.test_publication import revision_of
@@ -81,8 +82,33 @@ async def add_to_people(owner: httpx2.AsyncClient) -> list[str]:
     return [lift[0], gone.headers["location"]]
 
 
+async def add_imports(owner: httpx2.AsyncClient, house: House) -> None:
+    """A file of past responses that is checked, and one that is imported."""
+    async with db.connection(house.pool) as database:
+        found = await database.fetch_row(
+            """select q.questionnaire_id, a.question_id, a.value from answer a
+               join questionnaire q using (organization_id, questionnaire_id)
+               where jsonb_typeof(a.value) = 'number' and not a.provisional limit 1"""
+        )
+    assert found is not None
+    row = {"completed_time": "2025-03-01T10:00:00Z", "answers": {found["question_id"]: found["value"]}}
+    for name in ("checked", "imported"):
+        file = "".join(json.dumps({**row, "external_id": f"{name}-{place}"}) + "\n" for place in range(2))
+        form = {
+            "data": {"questionnaire": found["questionnaire_id"]},
+            "files": {"file": (f"{name}.jsonl", file.encode())},
+        }
+        here = (await owner.post(f"{RESPONSES}/imports/new", **form)).headers["location"]
+        for step in ("columns", "confirm") if name == "imported" else ("columns",):
+            sent = await owner.post(here.replace("columns", step), data={})
+            assert 303 == sent.status_code
+            async with db.transaction(house.pool) as database:
+                assert await uploads.work_next(database, secret=b"", now=database.clock.now())
+
+
 async def add_to_responses(owner: httpx2.AsyncClient, house: House) -> list[str]:
-    """A saved view, a tag, an export and a file."""
+    """Imports, a saved view, a tag, an export and a file."""
+    await add_imports(owner, house)
     saved = await owner.post(f"{RESPONSES}/views?tab=unhappy", data={"title": "Late"})
     assert 303 == saved.status_code
     async with db.transaction(house.pool) as database:

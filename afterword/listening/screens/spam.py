@@ -1,6 +1,7 @@
 """Responses with signs of a machine or of haste: the list by state, with the signs in words, and their judgement."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from starlette.responses import Response
@@ -11,16 +12,13 @@ from afterword.console.response_list import RESPONSES, done
 from afterword.console.screens import Database, Screens, Visit
 from afterword.core.answers.suspicion import FLAGS, Judgement
 from afterword.kit.texts import Marked, Texts
-from afterword.kit.ui.lists import Column, Listing, Tab, address, page_links, page_of
+from afterword.kit.ui.lists import address, page_links, page_of
 from afterword.kit.ui.text import near_moment
 from afterword.kit.web import html
 
 routes = Screens()
 DOUBTFUL: Final = f"{RESPONSES}/doubtful"
 COUNTED_MAX: Final = 100
-STATE_TEXTS: Final[Mapping[State, Marked]] = {
-    "held": "Held back", "rejected": "Rejected", "accepted": "Accepted", "marked": "Marked only",
-}  # fmt: skip
 FLAG_TEXTS: Final[Mapping[str, Marked]] = {
     "burst": "one of many within a minute from the same network",
     "too_fast": "sent faster than anyone can read",
@@ -31,12 +29,6 @@ FLAG_TEXTS: Final[Mapping[str, Marked]] = {
     "automated": "a program opened the page",
     "speeding": "answered in less than a third of the usual time",
     "straight_lining": "the same answer in all rows",
-}
-NOTES: Final[Mapping[State, Marked]] = {
-    "held": "A machine may have sent them. Until you accept them, they are not counted and trigger no rules.",
-    "rejected": "They are not counted. You can still accept them.",
-    "accepted": "They count like any other response. You can still reject them.",
-    "marked": "They count like any other response. The signs point to haste, not to a machine.",
 }
 
 
@@ -55,32 +47,10 @@ async def list_doubtful(visit: Visit, db: Database) -> Response:
         state=state,
         action=address(DOUBTFUL, state=state, flag=flag),
         decisions=decisions_of(visit, state),
-        list=Listing(
-            rows=[
-                {
-                    "id": one.instance_id,
-                    "url": f"{RESPONSES}/{one.instance_id}",
-                    "when": near_moment(words, one.submitted_time, now=visit.now, zone=visit.zone),
-                    "questionnaire": one.questionnaire_name,
-                    "link": one.link_title or "",
-                    "signs": signs_of(words, one.flags),
-                }
-                for one in found.items
-            ],
-            columns=[Column(text=words("Response")), Column(text=words("Signs")), Column(text=words("Questionnaire"))],
-            tabs=[
-                Tab(
-                    url=address(DOUBTFUL, state=one, flag=flag),
-                    text=words(STATE_TEXTS[one]),
-                    count=f"{COUNTED_MAX}+" if counts[one] == COUNTED_MAX else counts[one],
-                    is_current=one == state,
-                )
-                for one in STATES
-            ],
-            note=words(NOTES[state]),
-            empty=words("No responses here."),
-            **page_links(found, query, DOUBTFUL, state=state, flag=flag),
-        ),
+        counts=[(one, f"{COUNTED_MAX}+" if counts[one] == COUNTED_MAX else counts[one]) for one in STATES],
+        rows=[(one, near_moment(words, one.submitted_time, now=visit.now, zone=visit.zone)) for one in found.items],
+        signs_of=partial(signs_of, words),
+        **page_links(found, query, DOUBTFUL, state=state, flag=flag),
     )
 
 

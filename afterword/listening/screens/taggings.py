@@ -11,7 +11,7 @@ from afterword.console.response_list import RESPONSES, ResponseFilter, chips_of
 from afterword.console.screens import Database, Screens, Visit
 from afterword.core.wire.lists import Page
 from afterword.kit.texts import Texts
-from afterword.kit.ui.lists import ROWS, Column, Listing, address
+from afterword.kit.ui.lists import ROWS, address
 from afterword.kit.web import html
 from afterword.listening.responses import service as responses, taggings
 from afterword.listening.responses.service import FOUND_MAX
@@ -37,21 +37,11 @@ async def list_tags(visit: Visit) -> Response:
         title=words("Tags"),
         may_rename=is_free and "Tag.Update" in visit.caller.scopes,
         removal_url=REMOVAL if is_free and "Tag.Delete" in visit.caller.scopes else "",
-        list=Listing(
-            rows=[
-                {
-                    "tag": one.tag,
-                    "count": f"{words.count(one.count)}{'+' if one.is_part else ''}",
-                    "url": ResponseFilter(tag=one.tag, period=str(LONGEST_DAYS)).url(),
-                    "name_url": address(NAME, tag=one.tag),
-                }
-                for one in found.items
-            ],
-            columns=[Column(text=words("Tag")), Column(text=words("Responses"), is_number=True), Column(text="")],
-            empty=words("No response has a tag yet. Add tags on a response, or below the list."),
-            next_url=address(TAGS, after=found.items[-1].tag) if found.next_key is not None else "",
-            first_url=TAGS if after else "",
-        ),
+        rows=[(one.tag, f"{words.count(one.count)}{'+' if one.is_part else ''}") for one in found.items],
+        url_of=lambda tag: ResponseFilter(tag=tag, period=str(LONGEST_DAYS)).url(),
+        name_url_of=lambda tag: address(NAME, tag=tag),
+        next_url=address(TAGS, after=found.items[-1].tag) if found.next_key is not None else "",
+        first_url=TAGS if after else "",
     )
 
 

@@ -179,6 +179,12 @@ with old as materialized (
              where o.updated_time <= $1 and o.state = 'removed' order by o.updated_time limit $2 for update skip locked)
            delete from response_import t using old where (t.organization_id, t.response_import_id) = (old.organization_id, old.response_import_id);
 
+-- files of responses: kept for 7 days, 0:00:00, at most 2 at once
+with old as materialized (
+             select o.organization_id, o.response_import_id from response_upload o
+             where o.created_time <= $1 and true order by o.created_time limit $2 for update skip locked)
+           delete from response_upload t using old where (t.organization_id, t.response_import_id) = (old.organization_id, old.response_import_id);
+
 -- taggings: kept for 30 days, 0:00:00, at most 5 at once
 with old as materialized (
              select o.organization_id, o.tagging_id from tagging o
