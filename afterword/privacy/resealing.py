@@ -25,95 +25,69 @@ class Sealed:
     value: bytes = field(repr=False)
 
 
-# The columns, with the context of a value by organization and id of its row; those of the installation have none.
-CONTEXTS: Final[dict[str, Callable[[str, str], str]]] = {
-    "login.totp_secret": lambda _, login_id: f"totp:{login_id}",
-    "channel_account.settings": lambda organization_id, account_id: f"account:{organization_id}:{account_id}",
-    "inbound_endpoint.settings": lambda organization_id, inbound_id: f"inbound:{organization_id}:{inbound_id}",
-    "webhook.secret": seal_context,
-    "webhook.previous_secret": seal_context,
-    "notice_mail.link": lambda _, mail_id: link_context(mail_id),
-    "anonymous_pool.sealed": lambda organization_id, version_id: f"anonymous pool:{organization_id}:{version_id}",
-    "identity_provider.client_secret": lambda organization_id, _: f"identity:{organization_id}",
-    "alert_mailbox.sealed_password": mailboxes.seal_context,
-    "chat.sealed_address": chats.seal_context,
-    "source.sealed_secret": sources.seal_context,
-    "export_schedule.sealed_secret": schedules.seal_context,
-    "login_session.id_token": lambda _, session_id: f"id token:{session_id}",
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """`id`: the column with the id of a row; `owner`: the one with its organization; `context`: of both."""
+
+    table: LiteralString
+    name: LiteralString
+    id: LiteralString
+    context: Callable[[str, str], str]
+    owner: LiteralString = "organization_id"
+
+
+_OF_ALL: Final[LiteralString] = "''::text"  # of rows of the installation
+_COLUMNS: Final = {
+    f"{one.table}.{one.name}": one
+    for one in (
+        _Column("login", "totp_secret", "login_id", lambda _, login_id: f"totp:{login_id}", _OF_ALL),
+        _Column("channel_account", "settings", "account_id", lambda *key: ":".join(("account", *key))),
+        _Column("inbound_endpoint", "settings", "inbound_id", lambda *key: ":".join(("inbound", *key))),
+        _Column("webhook", "secret", "webhook_id", seal_context),
+        _Column("webhook", "previous_secret", "webhook_id", seal_context),
+        _Column("notice_mail", "link", "mail_id", lambda _, mail_id: link_context(mail_id), _OF_ALL),
+        _Column("anonymous_pool", "sealed", "version_id", lambda *key: ":".join(("anonymous pool", *key))),
+        _Column("identity_provider", "client_secret", "organization_id", lambda owner, _: f"identity:{owner}"),
+        _Column("alert_mailbox", "sealed_password", "organization_id", mailboxes.seal_context),
+        _Column("chat", "sealed_address", "chat_id", chats.seal_context),
+        _Column("source", "sealed_secret", "source_id", sources.seal_context),
+        _Column("source", "sealed_note_token", "source_id", sources.note_context),
+        _Column("export_schedule", "sealed_secret", "schedule_id", schedules.seal_context),
+        _Column("login_session", "id_token", "session_id", lambda _, session_id: f"id token:{session_id}"),
+    )
 }
-_SEALED: Final[LiteralString] = """(
-    select 'login.totp_secret' as name, '' as organization_id, login_id as id, totp_secret as value from login
-    union all select 'channel_account.settings', organization_id, account_id, settings from channel_account
-    union all select 'inbound_endpoint.settings', organization_id, inbound_id, settings from inbound_endpoint
-    union all select 'webhook.secret', organization_id, webhook_id, secret from webhook
-    union all select 'webhook.previous_secret', organization_id, webhook_id, previous_secret from webhook
-    union all select 'notice_mail.link', '', mail_id, link from notice_mail
-    union all select 'anonymous_pool.sealed', organization_id, version_id, nullif(sealed, '') from anonymous_pool
-    union all select 'identity_provider.client_secret', organization_id, organization_id, client_secret
-      from identity_provider
-    union all select 'alert_mailbox.sealed_password', organization_id, organization_id, sealed_password
-      from alert_mailbox
-    union all select 'chat.sealed_address', organization_id, chat_id, sealed_address from chat
-    union all select 'source.sealed_secret', organization_id, source_id, sealed_secret from source
-    union all select 'export_schedule.sealed_secret', organization_id, schedule_id, sealed_secret from export_schedule
-    union all select 'login_session.id_token', organization_id, session_id, id_token from login_session) s"""
+CONTEXTS: Final = {name: one.context for name, one in _COLUMNS.items()}
 
 
 async def list_sealed(  # any tenant: the secret is the installation's
     db: Database, *, column: str, head: bytes, after: tuple[str, str], limit: int
 ) -> list[Sealed]:
+    of = _COLUMNS[column]
     return await db.records(Sealed).fetch(
-        f"""select organization_id, id, value from {_SEALED}
-           where name = $1 and substring(value from 1 for length($2::bytea)) <> $2 and (organization_id, id) > ($3, $4)
-           order by organization_id, id limit $5""",
-        *(column, head, *after, limit),
+        f"""select {of.owner} as organization_id, {of.id} as id, {of.name} as value from {of.table}
+           where {of.name} <> '' and substring({of.name} from 1 for length($1::bytea)) <> $1
+             and ({of.owner}, {of.id}) > ($2, $3)
+           order by {of.owner}, {of.id} limit $4""",
+        *(head, *after, limit),
     )
 
 
 async def count_sealed(db: Database, *, head: bytes) -> int:  # any tenant: the secret is the installation's
-    return await db.fetch_value(
-        f"select count(*) from {_SEALED} where substring(value from 1 for length($1::bytea)) <> $1", head
-    )
+    statements: list[LiteralString] = [
+        f"select count(*) from {of.table} where {of.name} <> '' and substring({of.name} for length($1::bytea)) <> $1"
+        for of in _COLUMNS.values()
+    ]
+    return sum([await db.fetch_value(statement, head) for statement in statements])
 
 
 async def update_sealed(  # any tenant: the secret is the installation's
     db: Database, *, column: str, before: Sealed, value: bytes
 ) -> bool:
     """Whether it was still the same value: what somebody wrote meanwhile stays."""
-    count = await db.fetch_value(
-        """with
-           a as (update login set totp_secret = $5
-             where $1 = 'login.totp_secret' and login_id = $3 and totp_secret = $4 returning 1),
-           b as (update channel_account set settings = $5 where $1 = 'channel_account.settings'
-             and organization_id = $2 and account_id = $3 and settings = $4 returning 1),
-           c as (update inbound_endpoint set settings = $5 where $1 = 'inbound_endpoint.settings'
-             and organization_id = $2 and inbound_id = $3 and settings = $4 returning 1),
-           d as (update webhook set secret = $5 where $1 = 'webhook.secret'
-             and organization_id = $2 and webhook_id = $3 and secret = $4 returning 1),
-           e as (update webhook set previous_secret = $5 where $1 = 'webhook.previous_secret'
-             and organization_id = $2 and webhook_id = $3 and previous_secret = $4 returning 1),
-           f as (update notice_mail set link = $5
-             where $1 = 'notice_mail.link' and mail_id = $3 and link = $4 returning 1),
-           g as (update anonymous_pool set sealed = $5 where $1 = 'anonymous_pool.sealed'
-             and organization_id = $2 and version_id = $3 and sealed = $4 returning 1),
-           h as (update identity_provider set client_secret = $5 where $1 = 'identity_provider.client_secret'
-             and organization_id = $2 and client_secret = $4 returning 1),
-           i as (update login_session set id_token = $5 where $1 = 'login_session.id_token'
-             and organization_id = $2 and session_id = $3 and id_token = $4 returning 1),
-           j as (update alert_mailbox set sealed_password = $5 where $1 = 'alert_mailbox.sealed_password'
-             and organization_id = $2 and sealed_password = $4 returning 1),
-           k as (update chat set sealed_address = $5 where $1 = 'chat.sealed_address'
-             and organization_id = $2 and chat_id = $3 and sealed_address = $4 returning 1),
-           l as (update source set sealed_secret = $5 where $1 = 'source.sealed_secret'
-             and organization_id = $2 and source_id = $3 and sealed_secret = $4 returning 1),
-           m as (update export_schedule set sealed_secret = $5 where $1 = 'export_schedule.sealed_secret'
-             and organization_id = $2 and schedule_id = $3 and sealed_secret = $4 returning 1)
-           select count(*) from (
-             select from a union all select from b union all select from c union all select from d
-             union all select from e union all select from f union all select from g union all select from h
-             union all select from i union all select from j union all select from k union all select from l
-             union all select from m) found""",
-        *(column, before.organization_id, before.id, before.value, value),
+    of = _COLUMNS[column]
+    count = await db.execute(
+        f"update {of.table} set {of.name} = $4 where {of.owner} = $1 and {of.id} = $2 and {of.name} = $3",
+        *(before.organization_id, before.id, before.value, value),
     )
     return bool(count)
 

@@ -93,6 +93,7 @@ BLIND: Final = {
     "get_is_pruned",  # the log is young
     "get_last_item_id",  # the attempt at the item was refused, so that nothing was sent
     "list_items",
+    "list_failed",  # no note of theirs was refused
     "get_first_time",  # no worker has written the row of their response
     "list_comments",  # no worker has written the row of their response
     "list_scores",  # likewise

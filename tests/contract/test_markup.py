@@ -242,7 +242,7 @@ async def mails_of(world: World) -> list[str]:
     """The HTML of the mails to users that wait."""
     async with db.transaction(world.pool) as database:
         now = database.clock.now() + timedelta(days=1)
-        waiting = await mails.claim(database, now=now, limit=50)
+        waiting = await mails.claim_mails(database, now=now, limit=50)
     return [
         compose(one, recipient="a@b.example", sender="a@b.example", site=world.site, now=now).html for one in waiting
     ]

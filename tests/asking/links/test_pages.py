@@ -165,13 +165,13 @@ async def mailed(shop: Shop) -> str:
     """The address of the one mail that waits, which leaves now."""
     async with db.transaction(shop.world.pool) as database:
         now = database.clock.now()
-        [mail] = await mails.claim(database, now=now, limit=9)
+        [mail] = await mails.claim_mails(database, now=now, limit=9)
         message = compose(
             mail, recipient=mail.email or "", sender="a@b.example", site=Site(PUBLIC_URL, SECRET), now=now
         )
         assert "ann@example.com" == message.recipient
         assert "questions" in message.subject
-        await mails.settle(database, mail=mail, outcome="sent", reason="", now=now, jitter=1.0)
+        await mails.settle_mail(database, mail=mail, outcome="sent", reason="", now=now, jitter=1.0)
         assert (None, None) == tuple(await database.fetch_one("select recipient, link from notice_mail limit 1"))
     found = re.search(rf"{PUBLIC_URL}(/l/\S+)", message.text)
     assert found is not None

@@ -77,7 +77,7 @@ async def test_mail_that_confirms(place: Place) -> None:
     assert 200 == (await place.at(HOST, path, "POST", data={**fields, "email": "ann@example.com"})).status_code
     async with db.transaction(place.shop.world.pool) as database:
         now = database.clock.now()
-        [mail] = await mails.claim(database, now=now, limit=9)
+        [mail] = await mails.claim_mails(database, now=now, limit=9)
     message = compose(mail, recipient="ann@example.com", sender="a@example.com", site=place.site, now=now)
     assert f"{link['url']}?by=" in message.text
 

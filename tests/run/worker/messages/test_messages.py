@@ -223,10 +223,10 @@ class TestSeveralOfOneUser:
         await two_mails(desk)
         async with db.transaction(desk.pool) as database:
             now = database.clock.now()
-            assert 2 == len(await mails.claim(database, now=now, limit=10))
+            assert 2 == len(await mails.claim_mails(database, now=now, limit=10))
         async with db.transaction(desk.pool) as database:
             later = now + timedelta(seconds=mails.LEASE_SECONDS + 1)
-            assert [2, 2] == [mail.attempts for mail in await mails.claim(database, now=later, limit=10)]
+            assert [2, 2] == [mail.attempts for mail in await mails.claim_mails(database, now=later, limit=10)]
 
 
 async def two_mails(desk: Desk) -> None:
@@ -244,27 +244,27 @@ class TestLease:
         """Whoever claimed it and died: another sends it, the late settlement of the first changes nothing."""
         async with db.transaction(due.pool) as database:
             now = database.clock.now()
-            [mail] = await mails.claim(database, now=now, limit=10)
+            [mail] = await mails.claim_mails(database, now=now, limit=10)
         assert 0 == await send_due(due, scripted(Sent()))
         later = now + timedelta(seconds=mails.LEASE_SECONDS + 1)
         async with db.transaction(due.pool) as database:
-            [again] = await mails.claim(database, now=later, limit=10)
+            [again] = await mails.claim_mails(database, now=later, limit=10)
         assert (mail.mail_id, mail.epoch + 1, 2) == (again.mail_id, again.epoch, again.attempts)
         async with db.transaction(due.pool) as database:
-            await mails.settle(database, mail=mail, outcome="sent", reason="", now=later, jitter=1.0)
+            await mails.settle_mail(database, mail=mail, outcome="sent", reason="", now=later, jitter=1.0)
         assert "claimed" == await states(due)
         async with db.transaction(due.pool) as database:
-            await mails.settle(database, mail=again, outcome="sent", reason="", now=later, jitter=1.0)
+            await mails.settle_mail(database, mail=again, outcome="sent", reason="", now=later, jitter=1.0)
         assert "sent" == await states(due)
 
     async def test_mail_that_kills_workers(self, due: Desk) -> None:
         await due.execute("update notice_mail set attempts = 7")
         async with db.transaction(due.pool) as database:
             now = database.clock.now()
-            assert 1 == len(await mails.claim(database, now=now, limit=10))
+            assert 1 == len(await mails.claim_mails(database, now=now, limit=10))
         async with db.transaction(due.pool) as database:
             later = now + timedelta(seconds=mails.LEASE_SECONDS + 1)
-            assert [] == await mails.claim(database, now=later, limit=10)
+            assert [] == await mails.claim_mails(database, now=later, limit=10)
         assert "failed" == await states(due)
 
     async def test_two_workers(self, due: Desk) -> None:
