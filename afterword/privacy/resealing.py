@@ -51,7 +51,7 @@ _COLUMNS: Final = {
         _Column("alert_mailbox", "sealed_password", "organization_id", mailboxes.seal_context),
         _Column("chat", "sealed_address", "chat_id", chats.seal_context),
         _Column("source", "sealed_secret", "source_id", sources.seal_context),
-        _Column("source", "sealed_note_token", "source_id", sources.note_context),
+        _Column("source", "sealed_note_token", "source_id", lambda of, key: sources.seal_context(of, f"{key}:note")),
         _Column("export_schedule", "sealed_secret", "schedule_id", schedules.seal_context),
         _Column("login_session", "id_token", "session_id", lambda _, session_id: f"id token:{session_id}"),
     )

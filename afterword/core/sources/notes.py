@@ -25,12 +25,11 @@ COMMENT_CHARACTERS_MAX: Final = 5_000
 NOTHING: Final = "-"  # Shopify refuses an empty field
 OBJECT_ID: Final = "[A-Za-z0-9_-]{1,64}"
 HUBSPOT_TYPES: Final = {"customer": ("contact", 202), "order": ("deal", 214), "ticket": ("ticket", 228)}
-REFUSED: Final[Marked] = "The token was refused. Enter it again, or make a new one."
 SAYS: Final[Mapping[int, Marked]] = {
     3: "The address leads to another one. Enter that one.", 5: "The system has a fault of its own.",
-    400: "The system refused the note.", 401: REFUSED, 403: "The token has no right to write notes.",
-    404: "The ticket or order does not exist there.", 422: "The ticket or order takes no more notes.",
-    429: "The system asks to wait.",
+    400: "The system refused the note.", 401: "The token was refused. Enter it again, or make a new one.",
+    403: "The token has no right to write notes.", 404: "The ticket or order does not exist there.",
+    422: "The ticket or order takes no more notes.", 429: "The system asks to wait.",
 }  # fmt: skip
 # Of each system: the names of the user and of the token, and where they are made.
 LABELS: Final[Mapping[str, tuple[Marked, Marked, Marked]]] = {

@@ -155,7 +155,7 @@ async def _log_in(
 ) -> Mapping[str, str] | Retry | Unknown:
     """The headers with which calls are made, or why there are none."""
     kind, user = NOTES[account.kind], account.note_user or ""
-    context = records.note_context(account.organization_id, account.source_id)
+    context = records.seal_context(account.organization_id, f"{account.source_id}:note")
     try:
         token = sealing.unseal(account.sealed_note_token or b"", secret=site.secret, context=context)
         if (asked := rules.grant_of(kind, user, token)) is not None:
@@ -165,7 +165,7 @@ async def _log_in(
                 return granted
             user, token = "", msgspec.json.decode(body, type=dict[str, Any])["access_token"]
     except (sealing.Unreadable, msgspec.DecodeError, KeyError):
-        return Retry("account", rules.REFUSED)
+        return Retry("account", rules.SAYS[401])
     return {"Content-Type": "application/json", **rules.headers_of(account.kind, user, token)}
 
 

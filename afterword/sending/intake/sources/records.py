@@ -30,6 +30,7 @@ RULES_MAX: Final = 500  # of an organization
 RULES_OF_ONE_MAX: Final = 20
 SecretText = Annotated[str, Meta(min_length=1, max_length=500, extra=fields.LINE)]
 Setting = Annotated[str, Meta(max_length=10_000)]
+NoteAddress = Annotated[fields.Url, Meta(examples=["https://acme.myshopify.com"])]
 _NOTE_MEMBERS: Final = frozenset({"note_active", "note_address", "note_user"})
 Days = Annotated[int, Meta(ge=0, le=365)]
 
@@ -46,7 +47,7 @@ class Source(Record, kw_only=True):
     secret: Annotated[SecretText | None, Given()] = None
     has_secret: Annotated[fields.Computed[bool], Computed(sql="t.sealed_secret is not null")] = False
     note_active: Annotated[bool, Editable()] = False
-    note_address: Annotated[fields.Url | None, Editable(holds="account")] = None
+    note_address: Annotated[NoteAddress | None, Editable(holds="account")] = None
     note_user: Annotated[SecretText | None, Editable(holds="account")] = None
     note_token: Annotated[SecretText | None, Given()] = None
     has_note_token: Annotated[fields.Computed[bool], Computed(sql="t.sealed_note_token is not null")] = False
@@ -65,10 +66,6 @@ class Source(Record, kw_only=True):
 
 def seal_context(organization_id: str, source_id: str) -> str:
     return f"source:{organization_id}:{source_id}"
-
-
-def note_context(organization_id: str, source_id: str) -> str:
-    return f"source note:{organization_id}:{source_id}"
 
 
 def place_of(source: Source) -> dict[str, Any]:
@@ -129,7 +126,7 @@ def _check_notes(change: Change[Source]) -> None:
     missing = [name for name, given in has.items() if is_active and not given]
     errors.check([*wrong, *(FieldError("required", "Notes need this.", pointer=f"/{name}") for name in missing)])
     if token is not None:
-        context = note_context(change.caller.organization_id, change.key)
+        context = seal_context(change.caller.organization_id, f"{change.key}:note")
         columns["sealed_note_token"] = sealing.seal(token, secret=change.site.secret, context=context)
 
 
@@ -147,8 +144,6 @@ def state_of(words: Texts, one: Source) -> str:
         return words("off")
     if one.problem:
         return words("last call refused")
-    if one.note_active and one.note_problem:
-        return words("notes are not written")
     return "" if one.last_time else words("waiting for the first call")
 
 
@@ -185,7 +180,10 @@ SOURCE = Noun(
         lead="They tell of orders and tickets. Rules say when Afterword asks.",
         new="Connect a shop or help desk",
         empty="Nothing is connected yet.",
-        row=lambda words, one: {"state": state_of(words, one), "more": kind_label(one)},
+        row=lambda words, one: {
+            "state": words("notes are not written") if one.note_problem else state_of(words, one),
+            "more": kind_label(one),
+        },
         inputs=("title", "application_id", "active"),
         has_page=True,
         removal="Disconnect “{title}”?",

@@ -10,7 +10,7 @@ import pytest
 
 from afterword.asking.instances.answers import lock_context, save_answers
 from afterword.core.answers.values import Given
-from afterword.core.sources.notes import NOTES, REFUSED, SAYS
+from afterword.core.sources.notes import NOTES, SAYS
 from afterword.core.sources.parts import Happening
 from afterword.errors import Invalid
 from afterword.kit.nouns import service as nouns
@@ -257,7 +257,7 @@ class TestNotes:
         assert "Bearer granted" == desk.receiver.given[1].headers["authorization"]
         for reply in (Reply(400), Reply(200, b"{}"), Reply(200, b"<html>")):
             desk.receiver.reply = reply
-            assert REFUSED == (await desk.try_it()).note_problem
+            assert SAYS[401] == (await desk.try_it()).note_problem
 
 
 class TestFailures:
@@ -369,7 +369,7 @@ class TestFailures:
         await desk.client.queue.execute(r"update source set sealed_note_token = '\x00'")
         await desk.answer(await desk.ask())
         await desk.write()
-        assert ([], REFUSED) == (desk.receiver.given, (await desk.source())["note_problem"])
+        assert ([], SAYS[401]) == (desk.receiver.given, (await desk.source())["note_problem"])
 
     async def test_limit(self, desk: HelpDesk, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(notes, "WAITING_MAX", 1)
