@@ -17,7 +17,6 @@ from afterword.cases.notice_texts import Subject, notice
 from afterword.core.messaging import addresses, chats as rules
 from afterword.core.messaging.chats import Card
 from afterword.core.organizations.access import Caller
-from afterword.core.scheduling import retries
 from afterword.core.wire.site import API_PREFIX, Site
 from afterword.errors import FieldError
 from afterword.events import service as events
@@ -32,12 +31,13 @@ from afterword.kit.nouns.service import Made
 from afterword.kit.nouns.structs import resource_of
 from afterword.kit.texts import Marked, Texts, texts
 from afterword.kit.transport import http
-from afterword.kit.transport.base import WEBHOOK, Message, Outcome, Refused, Retry, Sent
+from afterword.kit.transport.base import WEBHOOK, Message, Outcome, Refused
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call
 from afterword.sending.channels import calling
 from afterword.sending.channels.calling import Terms
 from afterword.tenants import mails
+from afterword.tenants.mails import CLAIM_OF_CHATS
 from afterword.tenants.organizations import checks
 
 CHATS_MAX: Final = 50
@@ -229,7 +229,7 @@ async def insert_cards(  # any tenant: a batch of events serves many organizatio
     )
 
 
-async def claim_cards(  # any tenant: workers serve all
+async def claim_calls(  # any tenant: workers serve all
     db: Database, *, now: datetime, limit: int
 ) -> list[ChatMessage]:
     """Claim the first due card of each chat: one at a time, in their order. Those of lost workers are released.
@@ -238,31 +238,13 @@ async def claim_cards(  # any tenant: workers serve all
     """
     await mails.reap_mails(db, now=now, limit=limit)
     return await db.records(ChatMessage).fetch(
-        """with due as materialized (
-             select c.organization_id, m.mail_id from chat c
-               cross join lateral (
-                 select w.mail_id, w.due_time from notice_mail w
-                 where w.organization_id = c.organization_id and w.chat_id = c.chat_id and w.state = 'waiting'
-                   and w.due_time <= $1 and (w.content ->> 'instance_id' is null
-                     or w.created_time < $1 - make_interval(secs => $4) or exists (
-                       select from response r where r.organization_id = w.organization_id
-                         and r.instance_id = w.content ->> 'instance_id'))
-                 order by w.due_time, w.mail_id limit 1 for update skip locked) m
-             where c.active and (c.resume_time is null or c.resume_time <= $1) and not exists (
-               select from notice_mail o where o.organization_id = c.organization_id and o.chat_id = c.chat_id
-                 and o.state = 'claimed')
-             order by m.due_time limit $3),
-           taken as (
-             update notice_mail m
-             set state = 'claimed', epoch = m.epoch + 1, attempts = m.attempts + 1, lease_until = $2
-             from due where m.organization_id = due.organization_id and m.mail_id = due.mail_id
-             returning m.organization_id, m.mail_id, m.epoch, m.attempts, m.chat_id, m.purpose, m.content)
+        f"""{CLAIM_OF_CHATS}
            select t.organization_id, t.mail_id, t.epoch, t.attempts, t.chat_id, t.purpose, t.content, c.kind,
              c.sealed_address, c.comments, c.locale, o.time_zone
            from taken t
              join chat c on c.organization_id = t.organization_id and c.chat_id = t.chat_id
              join organization o on o.organization_id = t.organization_id""",
-        *(now, now + timedelta(seconds=LEASE_SECONDS), limit, float(rules.GATHER_SECONDS)),
+        *(now, now + timedelta(seconds=LEASE_SECONDS), limit, float(mails.GATHER_SECONDS)),
     )
 
 
@@ -297,10 +279,7 @@ def _message(card: Card, *, kind: str, address: str, item_id: str, organization_
     )
 
 
-async def send(caller: http.Caller, message: Message) -> Outcome:
-    async def begin() -> None:
-        """A card that comes twice is better than none."""
-
+async def send(caller: http.Caller, _claimed: ChatMessage | None, message: Message, *, site: Site) -> Outcome:  # noqa: ARG001
     return await calling.call(
         caller,
         method="POST",
@@ -308,7 +287,6 @@ async def send(caller: http.Caller, message: Message) -> Outcome:
         headers={"Content-Type": "application/json"},
         content=message.text.encode(),
         terms=TERMS,
-        begin=begin,
         judge=lambda answer: calling.outcome_of(answer, TERMS),
     )
 
@@ -317,52 +295,15 @@ async def settle(
     db: Database, *, message: ChatMessage, composed: bool, outcome: Outcome, now: datetime, jitter: float
 ) -> None:
     """Record the outcome. A chat that is gone, or has failed for days, is switched off, and administrators are told."""
-    told: mails.Outcome = "sent" if isinstance(outcome, Sent) else "failed"
-    reason, after = "" if isinstance(outcome, Sent) else outcome.reason, timedelta(0)
-    if not isinstance(outcome, Sent | Refused):
-        told = "retry"
-        after = retries.clamped(outcome.after_seconds if isinstance(outcome, Retry) else None)
-    await mails.settle(db, mail=message, outcome=told, reason=reason, now=now, jitter=jitter, after=after)
-    if not composed:
-        return
-    key = {"organization_id": message.organization_id, "chat_id": message.chat_id}
+    key = {"organization_id": message.organization_id, "owner_id": message.chat_id}
     is_gone = isinstance(outcome, Refused) and outcome.reply_code in rules.GONE
-    if not await _update_outcome(db, **key, problem=reason or None, resume_time=now + after, is_gone=is_gone, now=now):
+    told = {"call": message, "composed": composed, "outcome": outcome, "is_gone": is_gone}
+    if not await mails.settle_call(db, "chat", "", **key, **told, now=now, jitter=jitter):
         return
-    await _update_to_dropped(db, **key)
+    await _update_to_dropped(db, organization_id=message.organization_id, chat_id=message.chat_id)
     if chat := await nouns.find(CHAT, db, organization_id=message.organization_id, key=message.chat_id):
         data = nouns.columns_of(CHAT, chat)
         await events.record(db, events=[NewEvent.of(chat, "chat.disabled", chat.chat_id, data, now=now)])
-
-
-async def _update_outcome(
-    db: Database,
-    *,
-    organization_id: str,
-    chat_id: str,
-    problem: str | None,
-    resume_time: datetime,
-    is_gone: bool = False,
-    now: datetime,
-) -> bool:
-    """Note how the last card went; True where that switched the chat off: it is gone, or all cards failed for days."""
-    failed_before = now - timedelta(days=rules.FAILING_DAYS_MAX)
-    return bool(
-        await db.fetch_value(
-            """update chat c set problem = $3, resume_time = nullif($4::timestamptz, $5),
-                 sent_time = case when $3::text is null then $5::timestamptz else c.sent_time end,
-                 failing_since = case when $3 is not null then coalesce(c.failing_since, $5) end,
-                 active = c.active and not o.is_over, version = c.version + o.is_over::integer,
-                 disabled_time = case when o.is_over then $5 else c.disabled_time end,
-                 updated_time = case when o.is_over then $5 else c.updated_time end
-               from (select organization_id, chat_id,
-                   active and $3::text is not null and ($6 or coalesce(failing_since <= $7, false)) as is_over
-                 from chat where organization_id = $1 and chat_id = $2 for no key update) o
-               where c.organization_id = $1 and c.chat_id = $2 returning o.is_over""",
-            *(organization_id, chat_id, problem and problem[: mails.ERROR_CHARACTERS_MAX]),
-            *(resume_time, now, is_gone, failed_before),
-        )
-    )
 
 
 async def _update_to_dropped(db: Database, *, organization_id: str, chat_id: str) -> None:
@@ -389,14 +330,14 @@ async def send_test(pool: Pool, *, caller: Caller, chat_id: str, site: Site) -> 
         message = _message(
             card, kind=chat.kind, address=address, item_id=chat_id, organization_id=chat.organization_id, now=now
         )
-        outcome = await send(web, message)
+        outcome = await send(web, None, message, site=site)
     except sealing.Unreadable:
         outcome = Refused("Its address cannot be read any more: enter it again.")
     finally:
         await web.close()
-    problem = None if isinstance(outcome, Sent) else outcome.reason
     async with databases.transaction(pool) as db:
-        await _update_outcome(db, **key, problem=problem, resume_time=now, now=now)
+        owner = {"organization_id": chat.organization_id, "owner_id": chat_id}
+        await mails.settle_call(db, "chat", "", **owner, outcome=outcome, now=now)
         return await nouns.get(CHAT, db, caller=caller, key=chat_id)
 
 

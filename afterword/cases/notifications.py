@@ -425,7 +425,7 @@ def _entities_of(event: Event, subject: Subject) -> list[tuple[str, str]]:
 
 async def _write(db: Database, pending: Sequence[_PendingNotice], *, now: datetime) -> None:
     due = {position: _mail_key(one, now=now) for position, one in enumerate(pending) if one.channels.email}
-    mail_ids = await mails.schedule(db, keys=due.values(), now=now)
+    mail_ids = await mails.insert_mails(db, keys=due.values(), now=now)
     texts_by_key: dict[tuple[str, str, str, str], tuple[str, str, str | None]] = {}
     written: list[Notification] = []
     for position, one in enumerate(pending):

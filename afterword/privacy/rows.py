@@ -106,6 +106,7 @@ REMOVALS: Final[Mapping[str, LiteralString]] = {
         where organization_id = $1 and item_id = any($2) and (reply is not null or provider_reference is not null)""",
     "reports": "update delivery_report set said = '' where organization_id = $1 and item_id = any($2) and said <> ''",
     "references": "delete from provider_reference where organization_id = $1 and item_id = any($2)",
+    "things": "delete from source_item where organization_id = $1 and item_id = any($2)",
     "reported": """update event set data = jsonb_set(data, '{report,text}', '""')
         where organization_id = $1 and subject_id = any($2) and data #>> '{report,text}' is not null""",
     # The answers of receivers of webhooks to events of these subjects: some repeat the request.
@@ -390,6 +391,7 @@ async def blank_items(
     counts["Attempt"] += await remove(db, "attempts", organization_id, item_ids)
     counts["Delivery Report"] += await remove(db, "reports", organization_id, item_ids)
     counts["Provider Reference"] += await remove(db, "references", organization_id, item_ids)
+    await remove(db, "things", organization_id, item_ids)
     await remove(db, "reported", organization_id, item_ids)
     return counts + await blank_events(db, organization_id=organization_id, subject_ids=item_ids, blanks=ITEM_BLANKS)
 

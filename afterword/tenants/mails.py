@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, LiteralString
 
 from afterword import ids
 from afterword.core.scheduling import retries
@@ -13,11 +13,13 @@ from afterword.kit import sealing
 from afterword.kit.db import Database
 from afterword.kit.db.columns import arrays
 from afterword.kit.texts import Texts, texts
+from afterword.kit.transport import base
 from afterword.kit.transport.base import EMAIL, Message
 from afterword.kit.transport.mime import one_line
 from afterword.kit.web import html
 
 Purpose = Literal["invitation", "reset", "address", "answer", "digest", "consent"]
+
 NOTICES_SHOWN_MAX = 50  # in one mail; of more it says how many
 
 
@@ -54,27 +56,6 @@ class Mail(Claimed):
     purpose: str | None = None
     link: bytes | None = field(default=None, repr=False)
     content: Mapping[str, Any] | None = None
-
-
-async def _insert_mails(  # any tenant: a batch of events serves many organizations
-    db: Database, *, mails: Sequence[tuple[str, str, str, datetime]], now: datetime
-) -> dict[tuple[str, str, datetime], str]:
-    """Return the ids of the mails of these users and times: an existing untried one, else a new one.
-
-    `mails`: a new id, the organization, the user and the time of each.
-    """
-    rows = await db.fetch(
-        """insert into notice_mail as m (organization_id, mail_id, user_id, due_time, created_time)
-           select organization_id, mail_id, user_id, due_time, $5
-           from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
-             as new (mail_id, organization_id, user_id, due_time)
-           order by organization_id, user_id, due_time
-           on conflict (organization_id, user_id, due_time) where state = 'waiting' and attempts = 0
-             do update set due_time = m.due_time
-           returning organization_id, user_id, due_time, mail_id""",
-        *(*arrays(mails, 4), now),
-    )
-    return {(row["organization_id"], row["user_id"], row["due_time"]): row["mail_id"] for row in rows}
 
 
 async def count_link_mails(
@@ -115,71 +96,6 @@ async def insert_mail(
              locale, address_key, link, content, chat_id)
            values ($1, $2, $3, $4, $4, $5, $6, $7, $8, $9, $10, $11)""",
         *(organization_id, mail_id, user_id, now, purpose, recipient, locale, address_key, link, content, chat_id),
-    )
-
-
-async def claim_mails(db: Database, *, now: datetime, limit: int) -> list[Mail]:
-    """Claim due mails for `LEASE_SECONDS`, the longest due first, after those of lost workers were released.
-
-    An attempt counts when it begins.
-    """
-    await reap_mails(db, now=now, limit=limit)
-    rows = await db.fetch(
-        """with due as materialized (
-             select organization_id, mail_id from notice_mail
-             where state = 'waiting' and due_time <= $1 and chat_id is null
-             order by due_time limit $3 for update skip locked),
-           taken as (
-             update notice_mail m
-             set state = 'claimed', epoch = m.epoch + 1, attempts = m.attempts + 1, lease_until = $2
-             from due where m.organization_id = due.organization_id and m.mail_id = due.mail_id
-             returning m.organization_id, m.mail_id, m.user_id, m.due_time, m.epoch, m.attempts, m.purpose, m.recipient,
-               m.link, m.content, m.locale)
-           select t.organization_id, t.mail_id, t.epoch, t.attempts, t.purpose, t.link, t.content,
-             case when (u.active or t.purpose = 'answer') and d.user_id is null
-               then coalesce(t.recipient, u.email) end as email,
-             coalesce(u.locale, t.locale, o.default_locale) as locale, o.display_name as organization_name,
-             array(select jsonb_build_array(n.title, n.body, n.link) from notification n
-                   where n.organization_id = t.organization_id and n.mail_id = t.mail_id
-                   order by n.created_time, n.notification_id limit $4) as notices,
-             (select count(*) from notification n
-              where n.organization_id = t.organization_id and n.mail_id = t.mail_id) as notices_count
-           from taken t
-             join organization o on o.organization_id = t.organization_id
-             left join organization_user u on u.organization_id = t.organization_id and u.user_id = t.user_id
-             left join demonstration d on d.organization_id = t.organization_id  -- from which no mail leaves
-           order by t.due_time""",
-        *(now, now + timedelta(seconds=LEASE_SECONDS), limit, NOTICES_SHOWN_MAX),
-    )
-    return [Mail(**_values(row)) for row in rows]
-
-
-async def _settle_mail(  # any tenant: the mail names its own
-    db: Database, *, mail: Claimed, state: str, due_time: datetime | None, error: str | None, now: datetime
-) -> None:
-    """Record the outcome of a claimed mail, `waiting` until `due_time`, unless the lease was lost."""
-    await db.execute(
-        """update notice_mail
-           set state = $4, due_time = coalesce($5, due_time), error = $6, lease_until = null,
-             finished_time = case when $4 <> 'waiting' then $7::timestamptz end,
-             recipient = case when $4 = 'waiting' or purpose not in ('answer', 'consent', 'digest') then recipient end,
-             link = case when $4 = 'waiting' then link end, content = case when $4 = 'waiting' then content end
-           where organization_id = $1 and mail_id = $2 and epoch = $3 and state = 'claimed'""",
-        *(mail.organization_id, mail.mail_id, mail.epoch, state, due_time, error, now),
-    )
-
-
-async def reap_mails(db: Database, *, now: datetime, limit: int) -> None:
-    """Release mails and cards of lost workers; those without attempts left fail."""
-    await db.execute(
-        """update notice_mail m
-           set state = case when m.attempts >= $2 then 'failed' else 'waiting' end, lease_until = null,
-             finished_time = case when m.attempts >= $2 then $1::timestamptz end,
-             due_time = case when m.attempts >= $2 then m.due_time else $1 end, error = 'The worker was lost.'
-           where (m.organization_id, m.mail_id) in (
-             select organization_id, mail_id from notice_mail
-             where state = 'claimed' and lease_until < $1 order by lease_until limit $3 for update skip locked)""",
-        *(now, ATTEMPTS_MAX, limit),
     )
 
 
@@ -329,10 +245,6 @@ def page_of_case(link: str | None) -> str:
     return f"/console/cases/{case[1]}" if case else ""
 
 
-def _values(row: Any) -> dict[str, Any]:
-    return {**dict(row), "notices": tuple(Notice(*notice) for notice in row["notices"])}
-
-
 def _url_of(path: str, site: Site) -> str:
     return f"{site.public_url}{path}" if path else ""
 
@@ -341,6 +253,8 @@ SEND_SECONDS_MAX: Final = 60
 LEASE_SECONDS: Final = 180
 ATTEMPTS_MAX: Final = 8
 ERROR_CHARACTERS_MAX: Final = 500
+GATHER_SECONDS: Final = 40  # that a call waits for the score and the words of its response
+FAILING_DAYS_MAX: Final = 5  # of nothing but failures
 
 assert LEASE_SECONDS > 2 * SEND_SECONDS_MAX  # noqa: S101  a mail is settled long before somebody else may take it
 
@@ -348,17 +262,82 @@ MailKey = tuple[str, str, datetime]  # organization_id, user_id, due_time
 Outcome = Literal["sent", "failed", "retry"]
 
 
-async def schedule(db: Database, *, keys: Iterable[MailKey], now: datetime) -> dict[MailKey, str]:
-    """Return the ids of the mails to these users at these times; later notices join the same mails."""
+async def insert_mails(  # any tenant: a batch of events serves many organizations
+    db: Database, *, keys: Iterable[MailKey], now: datetime
+) -> dict[MailKey, str]:
+    """Return the ids of the mails to these users at these times, untried ones or new; later notices join them."""
     mails = [(ids.ordered(now), *key) for key in sorted(set(keys))]
-    return await _insert_mails(db, mails=mails, now=now) if mails else {}
+    if not mails:
+        return {}
+    rows = await db.fetch(
+        """insert into notice_mail as m (organization_id, mail_id, user_id, due_time, created_time)
+           select organization_id, mail_id, user_id, due_time, $5
+           from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
+             as new (mail_id, organization_id, user_id, due_time)
+           order by organization_id, user_id, due_time
+           on conflict (organization_id, user_id, due_time) where state = 'waiting' and attempts = 0
+             do update set due_time = m.due_time
+           returning organization_id, user_id, due_time, mail_id""",
+        *(*arrays(mails, 4), now),
+    )
+    return {(row["organization_id"], row["user_id"], row["due_time"]): row["mail_id"] for row in rows}
 
 
 def link_context(mail_id: str) -> str:
     return f"mail:{mail_id}"
 
 
-async def settle(
+async def claim_mails(db: Database, *, now: datetime, limit: int) -> list[Mail]:  # any tenant: workers serve all
+    """Claim due mails for `LEASE_SECONDS`, the longest due first, after those of lost workers were released.
+
+    An attempt counts when it begins.
+    """
+    await reap_mails(db, now=now, limit=limit)
+    rows = await db.fetch(
+        """with due as materialized (
+             select organization_id, mail_id from notice_mail
+             where state = 'waiting' and due_time <= $1 and chat_id is null and source_id is null
+             order by due_time limit $3 for update skip locked),
+           taken as (
+             update notice_mail m
+             set state = 'claimed', epoch = m.epoch + 1, attempts = m.attempts + 1, lease_until = $2
+             from due where m.organization_id = due.organization_id and m.mail_id = due.mail_id
+             returning m.organization_id, m.mail_id, m.user_id, m.due_time, m.epoch, m.attempts, m.purpose, m.recipient,
+               m.link, m.content, m.locale)
+           select t.organization_id, t.mail_id, t.epoch, t.attempts, t.purpose, t.link, t.content,
+             case when (u.active or t.purpose = 'answer') and d.user_id is null
+               then coalesce(t.recipient, u.email) end as email,
+             coalesce(u.locale, t.locale, o.default_locale) as locale, o.display_name as organization_name,
+             array(select jsonb_build_array(n.title, n.body, n.link) from notification n
+                   where n.organization_id = t.organization_id and n.mail_id = t.mail_id
+                   order by n.created_time, n.notification_id limit $4) as notices,
+             (select count(*) from notification n
+              where n.organization_id = t.organization_id and n.mail_id = t.mail_id) as notices_count
+           from taken t
+             join organization o on o.organization_id = t.organization_id
+             left join organization_user u on u.organization_id = t.organization_id and u.user_id = t.user_id
+             left join demonstration d on d.organization_id = t.organization_id  -- from which no mail leaves
+           order by t.due_time""",
+        *(now, now + timedelta(seconds=LEASE_SECONDS), limit, NOTICES_SHOWN_MAX),
+    )
+    return [Mail(**dict[str, Any](row, notices=tuple(Notice(*one) for one in row["notices"]))) for row in rows]
+
+
+async def reap_mails(db: Database, *, now: datetime, limit: int) -> None:  # any tenant: workers serve all
+    """Release mails and calls with an expired lease; those without attempts left fail."""
+    await db.execute(
+        """update notice_mail m
+           set state = case when m.attempts >= $2 then 'failed' else 'waiting' end, lease_until = null,
+             finished_time = case when m.attempts >= $2 then $1::timestamptz end,
+             due_time = case when m.attempts >= $2 then m.due_time else $1 end, error = 'The worker was lost.'
+           where (m.organization_id, m.mail_id) in (
+             select organization_id, mail_id from notice_mail
+             where state = 'claimed' and lease_until < $1 order by lease_until limit $3 for update skip locked)""",
+        *(now, ATTEMPTS_MAX, limit),
+    )
+
+
+async def settle_mail(
     db: Database,
     *,
     mail: Claimed,
@@ -368,7 +347,10 @@ async def settle(
     jitter: float,
     after: timedelta = timedelta(0),
 ) -> None:
-    """Record the outcome of a mail, with the reason of a failure; `retry` waits longer each time, at least `after`."""
+    """Record the outcome of a mail, with the reason of a failure, unless the lease was lost.
+
+    `retry` waits longer each time, at least `after`.
+    """
     state, due_time = "waiting" if outcome == "retry" else outcome, None
     if outcome == "retry":
         if retries.is_used_up(mail.attempts, attempts_max=ATTEMPTS_MAX):
@@ -376,4 +358,90 @@ async def settle(
         else:
             due_time = now + max(retries.backoff(mail.attempts, jitter=jitter), after)
     error = None if outcome == "sent" else reason[:ERROR_CHARACTERS_MAX]
-    await _settle_mail(db, mail=mail, state=state, due_time=due_time, error=error, now=now)
+    await db.execute(
+        """update notice_mail
+           set state = $4, due_time = coalesce($5, due_time), error = $6, lease_until = null,
+             finished_time = case when $4 <> 'waiting' then $7::timestamptz end,
+             recipient = case when $4 = 'waiting' or purpose not in ('answer', 'consent', 'digest') then recipient end,
+             link = case when $4 = 'waiting' then link end, content = case when $4 = 'waiting' then content end
+           where organization_id = $1 and mail_id = $2 and epoch = $3 and state = 'claimed'""",
+        *(mail.organization_id, mail.mail_id, mail.epoch, state, due_time, error, now),
+    )
+
+
+def _claiming(owner: LiteralString, prefix: LiteralString) -> LiteralString:
+    """The beginning of a statement that claims the first due call of each owner, a table: one at a time, as `taken`.
+
+    $1: now, $2: the end of the lease, $3: how many, $4: for how many seconds the row of a new response is awaited.
+    """
+    return f"""with due as materialized (
+             select c.organization_id, m.mail_id from {owner} c
+               cross join lateral (
+                 select w.mail_id, w.due_time from notice_mail w
+                 where w.organization_id = c.organization_id and w.{owner}_id = c.{owner}_id and w.state = 'waiting'
+                   and w.due_time <= $1 and (w.content ->> 'instance_id' is null
+                     or w.created_time < $1 - make_interval(secs => $4) or exists (
+                       select from response r where r.organization_id = w.organization_id
+                         and r.instance_id = w.content ->> 'instance_id'))
+                 order by w.due_time, w.mail_id limit 1 for update skip locked) m
+             where c.{prefix}active and (c.{prefix}resume_time is null or c.{prefix}resume_time <= $1) and not exists (
+               select from notice_mail o where o.organization_id = c.organization_id
+                 and o.{owner}_id = c.{owner}_id and o.state = 'claimed')
+             order by m.due_time limit $3),
+           taken as (
+             update notice_mail m
+             set state = 'claimed', epoch = m.epoch + 1, attempts = m.attempts + 1, lease_until = $2
+             from due where m.organization_id = due.organization_id and m.mail_id = due.mail_id
+             returning m.organization_id, m.mail_id, m.epoch, m.attempts, m.{owner}_id, m.purpose, m.content)"""
+
+
+CLAIM_OF_CHATS: Final[LiteralString] = _claiming("chat", "")
+CLAIM_OF_SOURCES: Final[LiteralString] = _claiming("source", "note_")
+
+
+async def settle_call(
+    db: Database,
+    owner: LiteralString,
+    prefix: LiteralString,
+    *,
+    organization_id: str,
+    owner_id: str,
+    outcome: base.Outcome,
+    now: datetime,
+    call: Claimed | None = None,
+    composed: bool = True,
+    jitter: float = 1.0,
+    is_gone: bool = False,
+) -> bool:
+    """Record how a call to the owner went; True where that switched it off: it is gone, or all have failed for days.
+
+    `call`: the claimed one, None where the owner was only tried; `composed`: whether it could be made. It is
+    made again where its outcome is unknown.
+    """
+    reason = "" if isinstance(outcome, base.Sent) else outcome.reason
+    after = retries.clamped(outcome.after_seconds if isinstance(outcome, base.Retry) else None)
+    if call is not None:
+        is_over: Outcome = "sent" if isinstance(outcome, base.Sent) else "failed"
+        told = is_over if isinstance(outcome, base.Sent | base.Refused) else "retry"
+        await settle_mail(db, mail=call, outcome=told, reason=reason, now=now, jitter=jitter, after=after)
+    return composed and bool(
+        await db.fetch_value(
+            _outcome(owner, prefix),
+            *(organization_id, owner_id, reason[:ERROR_CHARACTERS_MAX], now + after, now, is_gone),
+            now - timedelta(days=FAILING_DAYS_MAX),
+        )
+    )
+
+
+def _outcome(owner: LiteralString, prefix: LiteralString) -> LiteralString:
+    return f"""update {owner} c set {prefix}problem = nullif($3, ''),
+                 {prefix}resume_time = nullif($4::timestamptz, $5),
+                 {prefix}sent_time = case when $3 = '' then $5::timestamptz else c.{prefix}sent_time end,
+                 {prefix}failing_since = case when $3 <> '' then coalesce(c.{prefix}failing_since, $5) end,
+                 {prefix}active = c.{prefix}active and not o.is_over, version = c.version + o.is_over::integer,
+                 {prefix}disabled_time = case when o.is_over then $5 else c.{prefix}disabled_time end,
+                 updated_time = case when o.is_over then $5 else c.updated_time end
+               from (select organization_id, {owner}_id,
+                   {prefix}active and $3 <> '' and ($6 or coalesce({prefix}failing_since <= $7, false)) as is_over
+                 from {owner} where organization_id = $1 and {owner}_id = $2 for no key update) o
+               where c.organization_id = $1 and c.{owner}_id = $2 returning o.is_over"""

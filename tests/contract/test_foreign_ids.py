@@ -94,6 +94,7 @@ BLIND: Final = {
     "list_values",  # their responses have none of these names
     "get_is_pruned",  # the log is young
     "list_items",
+    "list_failed",  # no note of theirs was refused
     "get_first_time",  # no worker has written the row of their response
     "list_comments",  # no worker has written the row of their response
     "list_scores",  # likewise

@@ -86,6 +86,7 @@ HOLDS: Final[Mapping[str, Mapping[str, str]]] = {
         "person": "the row is removed",
         "subject": "the row is removed",
     },
+    "source_item": {"object_id": "the row is removed with the address of the item"},
     "suppression": {
         "address_key": "kept: the keyed hash by which the person is left alone",
         "identifier": "the same hash in hexadecimal",
@@ -130,6 +131,7 @@ PERIODS: Final[Mapping[str, str]] = {
     "responder": "people_days",
     "responder_address": "people_days",
     "source_event": "30 days",
+    "source_item": "items_days",
     "suppression": "people_days; the hash until it is lifted",
     "trial": "20 minutes",
 }
@@ -279,8 +281,9 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "rollup_span": {"dimension": FIGURES, "time_zone": FIXED},
     "rollup_wide": {"dimension": FIGURES},
     "sending_guard": {"paused_reason": OURS},
-    "source": {**of_noun("source"), "problem": "why a call was refused, in our words"},
+    "source": {**of_noun("source"), "problem": "why a call was refused, in our words", "note_problem": FIXED},
     "source_event": {"decisions": "ids, and why nobody was asked", "what": FIXED},
+    "source_item": {"what": FIXED},
     "suppression": {"reason": FIXED},
     "token": {"kind": FIXED, "maker_role": FIXED, "networks": ACCOUNT, "only_where": FIXED,
               "only_values": AUTHORED, "scopes": FIXED, "selector": OURS,

@@ -275,6 +275,10 @@ async def _written_about(desk: Desk, known: Known, webhook_id: str) -> None:
          "now(), $4, $4, jsonb_build_object('email', $2::text, 'first_name', $4::text), "
          "jsonb_build_object('a', $4::text), false, now() from pipeline where organization_id = $1 limit 1"),
          (organization_id, known.address, uuid4().hex[:22], canary)),
+        (("with s as (insert into source (organization_id, source_id, title, kind, created_time, updated_time) select "
+         "organization_id, $2, 'Desk', 'zendesk', now(), now() from queue_item where item_id = $1 returning *) "
+         "insert into source_item (organization_id, item_id, source_id, object_id, what) "
+         "select organization_id, $1, source_id, $3, 'ticket.solved' from s"), (sent, uuid4().hex[:22], canary)),
         (("insert into delivery (organization_id, delivery_id, webhook_id, event_id, event_type, subject_id, seq, "
          "response_excerpt, error) select organization_id, left(md5($2 || event_id), 22), $3, event_id, type, "
          "subject_id, seq, $2, $2 from event where subject_id = $1"), (sent, canary, webhook_id)),

@@ -58,6 +58,7 @@ TEXTS: Final[Mapping[str, Marked]] = {
     "invited": "The invitation has been sent.", "removed": "Removed.", "again": "It is being delivered again.",
     "renamed": "Tag renamed.", "ended": "The session has ended.",
     "digest_sent": "The e-mail has been sent.", "card_taken": "The chat took the test card.",
+    "notes_work": "The system took the token.",
     "passkey": "Passkey added. Use it at your next log-in.",
     "account_added": "Account added. Send a test message, then let the pipelines send through it.",
     "first_account": "Account added, and messages are now sent through it. Send yourself a test message.",

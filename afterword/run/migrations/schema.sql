@@ -1315,6 +1315,7 @@ CREATE TABLE notice_mail (
     locale text,
     address_key bytea,
     chat_id text COLLATE pg_catalog."C",
+    source_id text COLLATE pg_catalog."C",
     CONSTRAINT notice_mail_check CHECK (((state = 'claimed'::text) = (lease_until IS NOT NULL))),
     CONSTRAINT notice_mail_check1 CHECK (((state = ANY (ARRAY['sent'::text, 'failed'::text])) = (finished_time IS NOT NULL))),
     CONSTRAINT notice_mail_content_check CHECK ((length((content)::text) <= 100000)),
@@ -2334,9 +2335,22 @@ CREATE TABLE source (
     updated_time timestamp with time zone NOT NULL,
     created_by text,
     updated_by text,
+    note_active boolean DEFAULT false NOT NULL,
+    note_address text,
+    note_user text,
+    sealed_note_token bytea,
+    note_sent_time timestamp with time zone,
+    note_problem text,
+    note_failing_since timestamp with time zone,
+    note_disabled_time timestamp with time zone,
+    note_resume_time timestamp with time zone,
     CONSTRAINT source_kind_check CHECK (((length(kind) >= 1) AND (length(kind) <= 40))),
+    CONSTRAINT source_note_address_check CHECK ((length(note_address) <= 2048)),
+    CONSTRAINT source_note_problem_check CHECK ((length(note_problem) <= 500)),
+    CONSTRAINT source_note_user_check CHECK ((length(note_user) <= 200)),
     CONSTRAINT source_problem_check CHECK ((length(problem) <= 500)),
     CONSTRAINT source_refused_count_check CHECK ((refused_count >= 0)),
+    CONSTRAINT source_sealed_note_token_check CHECK ((length(sealed_note_token) <= 4000)),
     CONSTRAINT source_title_check CHECK (((length(title) >= 1) AND (length(title) <= 100)))
 );
 
@@ -2359,6 +2373,15 @@ CREATE TABLE source_event (
     CONSTRAINT source_event_name_check CHECK ((length(name) <= 200)),
     CONSTRAINT source_event_object_id_check CHECK ((length(object_id) <= 200)),
     CONSTRAINT source_event_subject_check CHECK ((length(subject) <= 100))
+);
+
+CREATE TABLE source_item (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    item_id text NOT NULL COLLATE pg_catalog."C",
+    source_id text NOT NULL COLLATE pg_catalog."C",
+    object_id text NOT NULL COLLATE pg_catalog."C",
+    what text NOT NULL,
+    CONSTRAINT source_item_object_id_check CHECK (((length(object_id) >= 1) AND (length(object_id) <= 64)))
 );
 
 CREATE TABLE source_rule (
@@ -2739,7 +2762,7 @@ ALTER TABLE ONLY notice_mail
     ADD CONSTRAINT notice_mail_pkey PRIMARY KEY (organization_id, mail_id);
 
 ALTER TABLE notice_mail
-    ADD CONSTRAINT notice_mail_purpose_check CHECK ((purpose = ANY (ARRAY['invitation'::text, 'reset'::text, 'address'::text, 'warning'::text, 'digest'::text, 'answer'::text, 'consent'::text, 'card'::text]))) NOT VALID;
+    ADD CONSTRAINT notice_mail_purpose_check CHECK ((purpose = ANY (ARRAY['invitation'::text, 'reset'::text, 'address'::text, 'warning'::text, 'digest'::text, 'answer'::text, 'consent'::text, 'card'::text, 'note'::text]))) NOT VALID;
 
 ALTER TABLE ONLY notification
     ADD CONSTRAINT notification_organization_id_user_id_event_id_key UNIQUE (organization_id, user_id, event_id);
@@ -2918,6 +2941,9 @@ ALTER TABLE ONLY source_event
 
 ALTER TABLE ONLY source_event
     ADD CONSTRAINT source_event_pkey PRIMARY KEY (organization_id, source_event_id);
+
+ALTER TABLE ONLY source_item
+    ADD CONSTRAINT source_item_pkey PRIMARY KEY (organization_id, item_id);
 
 ALTER TABLE ONLY source
     ADD CONSTRAINT source_pkey PRIMARY KEY (organization_id, source_id);
@@ -3134,6 +3160,8 @@ CREATE INDEX notice_mail_finished ON notice_mail USING btree (finished_time) WHE
 
 CREATE INDEX notice_mail_lease ON notice_mail USING btree (lease_until) WHERE (state = 'claimed'::text);
 
+CREATE INDEX notice_mail_source ON notice_mail USING btree (organization_id, source_id, due_time) WHERE (source_id IS NOT NULL);
+
 CREATE INDEX notification_age ON notification USING btree (created_time);
 
 CREATE INDEX notification_list ON notification USING btree (organization_id, user_id, created_time DESC, notification_id) WHERE web;
@@ -3342,6 +3370,8 @@ CREATE INDEX source_event_object ON source_event USING btree (organization_id, o
 
 CREATE INDEX source_event_subject ON source_event USING btree (organization_id, subject) WHERE (subject <> ''::text);
 
+CREATE INDEX source_item_source ON source_item USING btree (organization_id, source_id);
+
 CREATE INDEX source_public ON source USING btree (source_id);
 
 CREATE INDEX source_rule_of_pipeline ON source_rule USING btree (organization_id, pipeline_id);
@@ -3452,7 +3482,7 @@ CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON response_view FOR EACH 
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON sequence FOR EACH ROW EXECUTE FUNCTION write_audit_entry('sequence', 'sequence_id', '');
 
-CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE OF application_id, title, kind, active, settings, sealed_secret ON source FOR EACH ROW EXECUTE FUNCTION write_audit_entry('source', 'source_id', 'sealed_secret last_time refused_count refused_time problem');
+CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE OF application_id, title, kind, active, settings, sealed_secret, note_active, note_address, note_user, sealed_note_token ON source FOR EACH ROW EXECUTE FUNCTION write_audit_entry('source', 'source_id', 'sealed_secret last_time refused_count refused_time problem sealed_note_token note_sent_time note_problem note_failing_since note_disabled_time note_resume_time');
 
 CREATE TRIGGER audit AFTER INSERT OR DELETE OR UPDATE ON source_rule FOR EACH ROW EXECUTE FUNCTION write_audit_entry('source_rule', 'source_rule_id', '');
 
@@ -3674,6 +3704,9 @@ ALTER TABLE ONLY notice_mail
 ALTER TABLE ONLY notice_mail
     ADD CONSTRAINT notice_mail_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_user(organization_id, user_id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY notice_mail
+    ADD CONSTRAINT notice_mail_source_fkey FOREIGN KEY (organization_id, source_id) REFERENCES source(organization_id, source_id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY notification
     ADD CONSTRAINT notification_organization_id_mail_id_fkey FOREIGN KEY (organization_id, mail_id) REFERENCES notice_mail(organization_id, mail_id) ON DELETE SET NULL (mail_id);
 
@@ -3850,6 +3883,15 @@ ALTER TABLE ONLY sequence
 
 ALTER TABLE ONLY source_event
     ADD CONSTRAINT source_event_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
+
+ALTER TABLE ONLY source_item
+    ADD CONSTRAINT source_item_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organization(organization_id);
+
+ALTER TABLE ONLY source_item
+    ADD CONSTRAINT source_item_organization_id_item_id_fkey FOREIGN KEY (organization_id, item_id) REFERENCES queue_item(organization_id, item_id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY source_item
+    ADD CONSTRAINT source_item_organization_id_source_id_fkey FOREIGN KEY (organization_id, source_id) REFERENCES source(organization_id, source_id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY source
     ADD CONSTRAINT source_organization_id_application_id_fkey FOREIGN KEY (organization_id, application_id) REFERENCES application(organization_id, application_id);

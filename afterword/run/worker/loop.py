@@ -12,6 +12,7 @@ import structlog
 
 from afterword import errors
 from afterword.asking.links import domains
+from afterword.cases import chats
 from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.kit.transport.base import EMAIL, LINK, OUTBOX, Channel, Message
@@ -24,10 +25,11 @@ from afterword.run.worker.guard import Guard
 from afterword.run.worker.heartbeat import Heartbeat
 from afterword.run.worker.jobs import DomainChecks, Job, Mailboxes, jobs_of
 from afterword.run.worker.long_work import BatchWorker, Exporter, Importer
-from afterword.run.worker.messages import CaseMessages, Chats, Notices, TestMessages
+from afterword.run.worker.messages import Calls, CaseMessages, Notices, TestMessages
 from afterword.run.worker.sender import Sender
 from afterword.run.worker.timetable import SHIPPERS, Shipper
 from afterword.sending.channels.outbox import LinkChannel, OutboxChannel
+from afterword.sending.intake.sources import notes
 from afterword.sending.queue import outbox, retention
 from afterword.sending.queue.sending.store import LeaseKey
 
@@ -93,9 +95,8 @@ async def run(
                 group.create_task(_send(sender, heartbeat, stop))
                 test_messages = TestMessages(pool=pool, site=site, channels=sender.channels, mail_from=mail_from)
                 group.create_task(test_messages.run(stop))
-                group.create_task(DomainChecks(pool=pool, site=site).run(stop))
-                group.create_task(Mailboxes(pool=pool, site=site).run(stop))
-                group.create_task(Chats(pool=pool, site=site, caller=Caller(allowed=site.networks)).run(stop))
+                for make in (DomainChecks, Mailboxes, partial(Calls, chats), partial(Calls, notes)):
+                    group.create_task(make(pool=pool, site=site).run(stop))
                 replies = CaseMessages(pool=pool, site=site, channels=sender.channels, mail_from=mail_from)
                 group.create_task(replies.run(stop))
                 if EMAIL in defaults:

@@ -6,12 +6,13 @@ Each is claimed in one transaction, sent outside of any, and settled in another.
 import asyncio
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Final, TypeVar
+from types import ModuleType
+from typing import Any, ClassVar, Final, TypeVar
 
 import structlog
 
 from afterword import errors
-from afterword.cases import chats, mailboxes, messages
+from afterword.cases import mailboxes, messages
 from afterword.core.scheduling.lanes import AccountKey
 from afterword.core.wire.site import Site
 from afterword.kit import db
@@ -43,6 +44,7 @@ from afterword.tenants import mails
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
+CALL_SECONDS_MAX: Final = 50.0  # of a card or a note, with the calls before it
 CHANNEL_IDS: Final = (EMAIL, SMS, WEBHOOK, LINK, OUTBOX)
 Claimed = TypeVar("Claimed")
 
@@ -156,45 +158,46 @@ class Notices(_Messages[mails.Mail]):
         # A notice that comes twice is better than none; its Message-ID is the same.
         told = "retry" if told == "unknown" else told
         now = database.clock.now()
-        await mails.settle(database, mail=mail, outcome=told, reason=reason, now=now, jitter=jitter())
+        await mails.settle_mail(database, mail=mail, outcome=told, reason=reason, now=now, jitter=jitter())
 
     def address_of(self, mail: mails.Mail) -> str:
         return mail.email or ""
 
 
-class Chats(_Messages[chats.ChatMessage]):
-    name = "chats"
+class Calls(_Messages[Any]):
+    """Messages that leave by calls and not to people; a module claims, composes, sends and settles them."""
+
+    name = "calls"
     slots = 20
     poll_seconds = 1.0
-    send_seconds_max = 2 * chats.SECONDS_MAX
+    send_seconds_max = CALL_SECONDS_MAX
 
-    def __init__(self, *, pool: Pool, site: Site, caller: http.Caller) -> None:
+    def __init__(self, work: ModuleType, *, pool: Pool, site: Site, caller: http.Caller | None = None) -> None:
         super().__init__(pool=pool, site=site, mail_from="")
-        self._caller = caller
+        self._work = work
+        self._caller = caller or http.Caller(allowed=site.networks)
 
     async def run(self, stop: asyncio.Event) -> None:
         async with self._caller:
             await super().run(stop)
 
-    async def claim_due(self, database: Database, limit: int) -> Sequence[chats.ChatMessage]:
-        return await chats.claim_cards(database, now=database.clock.now(), limit=limit)
+    async def claim_due(self, database: Database, limit: int) -> Sequence[Any]:
+        return await self._work.claim_calls(database, now=database.clock.now(), limit=limit)
 
-    async def compose(self, database: Database, message: chats.ChatMessage) -> Message:
-        composed = await chats.compose(database, message=message, site=self._site, now=database.clock.now())
+    async def compose(self, database: Database, message: Any) -> Any:
+        composed = await self._work.compose(database, message=message, site=self._site, now=database.clock.now())
         if composed is None:
-            raise _NothingToSendError("The case is gone.")
+            raise _NothingToSendError("The case or response is gone.")
         return composed
 
-    async def send(self, _message: chats.ChatMessage, composed: Message, _begin: Begin) -> Outcome:
-        return await chats.send(self._caller, composed)
+    async def send(self, message: Any, composed: Any, _begin: Begin) -> Outcome:
+        return await self._work.send(self._caller, message, composed, site=self._site)
 
-    async def settle(
-        self, database: Database, message: chats.ChatMessage, composed: Message | None, outcome: Outcome
-    ) -> None:
-        now, is_composed = database.clock.now(), composed is not None
-        await chats.settle(database, message=message, composed=is_composed, outcome=outcome, now=now, jitter=jitter())
+    async def settle(self, database: Database, message: Any, composed: Any, outcome: Outcome) -> None:
+        now, was = database.clock.now(), composed is not None
+        await self._work.settle(database, message=message, composed=was, outcome=outcome, now=now, jitter=jitter())
 
-    def address_of(self, _message: chats.ChatMessage) -> str:
+    def address_of(self, _message: Any) -> str:
         return ""
 
 

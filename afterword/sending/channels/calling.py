@@ -44,7 +44,7 @@ async def call(
     headers: Mapping[str, str],
     content: bytes,
     terms: Terms,
-    begin: Begin,
+    begin: Begin | None = None,
     judge: Callable[[Answer], Outcome],
 ) -> Outcome:
     """The outcome of the answer by `judge`, or of a call without one. Errors of `begin` pass through, nothing sent."""

@@ -32,6 +32,7 @@ from afterword.kit.nouns.api import routes_of
 from afterword.kit.nouns.declaration import Change, Editable, Hidden, Noun, Record
 from afterword.kit.web import fields
 from afterword.kit.web.fields import MetadataGroups
+from afterword.sending.intake.sources import notes
 from afterword.sending.pipelines import store as pipelines_store
 from afterword.sending.queue import service as queue
 from afterword.sending.queue.records import QueueItemRecord, QueueItemRequest
@@ -171,13 +172,14 @@ class _Step:
 
 
 async def follow(db: Database, *, secret: bytes, now: datetime, limit: int) -> int:
-    """Read the next `limit` events of the log and make the items that they call for, in the cursor's transaction.
+    """Read the next `limit` events of the log and make the items and notes that they call for.
 
     How many events were passed; fewer than `limit` means that there are no more. A response whose address, pipeline or
     chain lets no item be made is told as an event `sequence.skipped`, with the reason.
     """
 
     async def handle(told: Many[Event]) -> None:
+        await notes.insert_notes(db, read=told, now=now)
         responses = responses_of(told)
         if responses:
             await _schedule(db, responses=responses, secret=secret, now=now)

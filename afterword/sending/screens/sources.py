@@ -20,6 +20,7 @@ from afterword.console.removals import removal
 from afterword.console.screens import Marked, Visit
 from afterword.core.questionnaires.conditions import Kind
 from afterword.core.sources import KINDS, rules
+from afterword.core.sources.notes import LABELS, NOTES
 from afterword.core.sources.parts import SourceKind, Value, What
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
@@ -30,7 +31,7 @@ from afterword.kit.texts import Texts
 from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.ui.text import near_moment
 from afterword.kit.web import html
-from afterword.sending.intake.sources import api, records, service, store
+from afterword.sending.intake.sources import api, notes, records, service, store
 from afterword.sending.intake.sources.records import RULE, SOURCE, Source, SourceRule
 from afterword.sending.intake.sources.store import EVENTS, SourceEventRecord
 from afterword.sending.pipelines.resources import duration_of
@@ -66,6 +67,7 @@ REASONS: Final[Mapping[str, Marked]] = {
     "invalid_address": "the address is wrong", "questionnaire_not_published": "the questionnaire is not published",
 }  # fmt: skip
 
+UNCHANGED: Final[Marked] = "Empty: no change."
 AGAIN: Final = (errors.Invalid, errors.Forbidden, errors.Stale, errors.Conflict)  # they are shown in the form
 
 routes = screens_of(SOURCE, without=("new", "edit"))
@@ -75,8 +77,21 @@ def _inputs(kind: SourceKind, *, is_new: bool = False) -> list[Input]:
     title, application, active = inputs_of(SOURCE)
     settings = [Input(f"settings-{name}", "area" if name in LINES else "text", label)
                 for name, label in kind.settings.items()]  # fmt: skip
-    hint = "It is stored sealed and never shown. You can add it later." if is_new else "Empty: no change."
-    return [title, application, *settings, Input("secret", "text", kind.secret_label, hint), active]
+    hint = "It is stored sealed and never shown. You can add it later." if is_new else UNCHANGED
+    inputs = [title, application, *settings, Input("secret", "text", kind.secret_label, hint), active]
+    return inputs if is_new or kind.name not in NOTES else [*inputs, *_note_inputs(kind.name)]
+
+
+def _note_inputs(name: str) -> list[Input]:
+    user, token, hint = LABELS[name]
+    inputs = [
+        Input("note_active", "switch", "Scores are written back as notes", "Only your colleagues there read a note. "
+              "It stays there when the person is erased here."),
+        Input("note_address", "text", "Address of the account", "It starts with https://."),
+        Input("note_user", "text", user, hint),
+        Input("note_token", "text", token, UNCHANGED if user else hint),
+    ]  # fmt: skip
+    return [one for one in inputs if one.label and not (one.name == "note_address" and NOTES[name].address)]
 
 
 def _moved(refusal: errors.Refusal | None, place: Callable[[str], str]) -> errors.Refusal | None:
@@ -140,6 +155,12 @@ async def save_source(visit: Visit) -> Response:
     return html.redirect(f"{PATH}/{saved.source_id}?done=saved")
 
 
+@routes.post(f"{ONE}/notes/test", scope="Source.Update")
+async def test_notes(visit: Visit) -> Response:
+    source = await notes.try_notes(visit.pool, caller=visit.caller, source_id=visit.id("source_id"), site=visit.site)
+    return html.redirect(f"{PATH}/{source.source_id}{'' if source.note_problem else '?done=notes_work'}")
+
+
 async def _saved(
     visit: Visit, noun: Noun[R], row: R | None, document: Mapping[str, Any], create: Callable[..., Awaitable[Made[R]]]
 ) -> R:
@@ -158,6 +179,7 @@ async def source_page(visit: Visit) -> Response:
     async with visit.read() as db:
         found = await store.list_events(db, **records.place_of(source), page=page_of(EVENTS, visit.query))
         said = await _rules_of(visit, db, source)
+        failed = await notes.list_failed(db, **records.place_of(source))
     kind, here = KINDS.get(source.kind), f"{PATH}/{source.source_id}"
     may_change = "Source.Update" in visit.caller.scopes
     return visit.page(
@@ -172,6 +194,9 @@ async def source_page(visit: Visit) -> Response:
         state=records.state_of(words, source),
         calls=_calls(visit, source),
         may_change=may_change,
+        takes_notes=source.kind in NOTES,
+        noted=source.note_sent_time and near_moment(words, source.note_sent_time, now=visit.now, zone=visit.zone),
+        failed=failed,
         rules=[
             {"url": f"{here}/rules/{one.source_rule_id}" if may_change else "", "text": text, "is_off": not one.active}
             for one, text in said

@@ -2940,6 +2940,13 @@ export interface Source {
   active: boolean;
   settings: Record<string, string>;
   has_secret: boolean;
+  note_active: boolean;
+  note_address: string | null;
+  note_user: string | null;
+  has_note_token: boolean;
+  note_sent_time: string | null;
+  note_problem: string | null;
+  note_disabled_time: string | null;
   url: string;
   last_time: string | null;
   refused_count: number;
@@ -2984,6 +2991,10 @@ export interface SourceRequest {
   active?: boolean;
   settings?: Record<string, string>;
   secret?: string | null;
+  note_active?: boolean;
+  note_address?: string | null;
+  note_user?: string | null;
+  note_token?: string | null;
 }
 
 /** A rule by which an event of a source puts an item into the queue of a pipeline. Without `delay_days` and `delay_hours` the pipeline's own delay counts. `unless`: events of the same subject after which nobody is asked, and by which an item that waits is cancelled. Older events than `age_days_max` ask nobody. */
@@ -3035,6 +3046,10 @@ export interface SourceUpdate {
   active?: boolean;
   settings?: Record<string, string>;
   secret?: string | null;
+  note_active?: boolean;
+  note_address?: string | null;
+  note_user?: string | null;
+  note_token?: string | null;
 }
 
 /** A spec with every member. */

@@ -171,7 +171,7 @@ async def mailed(shop: Shop) -> str:
         )
         assert "ann@example.com" == message.recipient
         assert "questions" in message.subject
-        await mails.settle(database, mail=mail, outcome="sent", reason="", now=now, jitter=1.0)
+        await mails.settle_mail(database, mail=mail, outcome="sent", reason="", now=now, jitter=1.0)
         assert (None, None) == tuple(await database.fetch_one("select recipient, link from notice_mail limit 1"))
     found = re.search(rf"{PUBLIC_URL}(/l/\S+)", message.text)
     assert found is not None

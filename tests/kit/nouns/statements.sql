@@ -787,17 +787,17 @@ returning t.sequence_id, t.title, t.kind, t.from_questionnaire_id, t.pipeline_id
 delete from sequence t where t.organization_id = $1 and t.sequence_id = $2;
 
 -- source: get
-select t.source_id, t.title, t.kind, t.application_id, t.active, t.settings, t.sealed_secret is not null as has_secret, t.last_time, t.refused_count, t.refused_time, t.problem, t.sealed_secret, t.test, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+select t.source_id, t.title, t.kind, t.application_id, t.active, t.settings, t.sealed_secret is not null as has_secret, t.note_active, t.note_address, t.note_user, t.sealed_note_token is not null as has_note_token, t.note_sent_time, t.note_problem, t.note_disabled_time, t.last_time, t.refused_count, t.refused_time, t.problem, t.sealed_secret, t.sealed_note_token, t.test, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from source t
 where t.organization_id = $1 and (t.test or not $3::boolean) and (cardinality($2::text[]) = 0 or t.application_id = any($2)) and t.source_id = $4;
 
 -- source: get_locked
-select t.source_id, t.title, t.kind, t.application_id, t.active, t.settings, t.sealed_secret is not null as has_secret, t.last_time, t.refused_count, t.refused_time, t.problem, t.sealed_secret, t.test, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+select t.source_id, t.title, t.kind, t.application_id, t.active, t.settings, t.sealed_secret is not null as has_secret, t.note_active, t.note_address, t.note_user, t.sealed_note_token is not null as has_note_token, t.note_sent_time, t.note_problem, t.note_disabled_time, t.last_time, t.refused_count, t.refused_time, t.problem, t.sealed_secret, t.sealed_note_token, t.test, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from source t
 where t.organization_id = $1 and (t.test or not $3::boolean) and (cardinality($2::text[]) = 0 or t.application_id = any($2)) and t.source_id = $4 for no key update of t;
 
 -- source: list
-select t.source_id, t.title, t.kind, t.application_id, t.active, t.settings, t.sealed_secret is not null as has_secret, t.last_time, t.refused_count, t.refused_time, t.problem, t.sealed_secret, t.test, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
+select t.source_id, t.title, t.kind, t.application_id, t.active, t.settings, t.sealed_secret is not null as has_secret, t.note_active, t.note_address, t.note_user, t.sealed_note_token is not null as has_note_token, t.note_sent_time, t.note_problem, t.note_disabled_time, t.last_time, t.refused_count, t.refused_time, t.problem, t.sealed_secret, t.sealed_note_token, t.test, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by
 from source t
 where t.organization_id = $1 and (t.test or not $3::boolean) and (cardinality($2::text[]) = 0 or t.application_id = any($2));
 
@@ -805,20 +805,23 @@ where t.organization_id = $1 and (t.test or not $3::boolean) and (cardinality($2
 select count(*) from source t where t.organization_id = $1;
 
 -- source: insert
-insert into source as t (organization_id, source_id, title, kind, application_id, active, settings, sealed_secret, test,
+insert into source as t (organization_id, source_id, title, kind, application_id, active, settings, note_active, note_address, note_user, sealed_secret, sealed_note_token, test,
   created_time, updated_time, created_by, updated_by)
-select $1, $2, s.title, s.kind, s.application_id, s.active, s.settings, s.sealed_secret, s.test, $4, $4, $5, $5
+select $1, $2, s.title, s.kind, s.application_id, s.active, s.settings, s.note_active, s.note_address, s.note_user, s.sealed_secret, s.sealed_note_token, s.test, $4, $4, $5, $5
 from jsonb_populate_record(null::source, $3::jsonb) s
-returning t.source_id, t.title, t.kind, t.application_id, t.active, t.settings, t.sealed_secret is not null as has_secret, t.last_time, t.refused_count, t.refused_time, t.problem, t.sealed_secret, t.test, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+returning t.source_id, t.title, t.kind, t.application_id, t.active, t.settings, t.sealed_secret is not null as has_secret, t.note_active, t.note_address, t.note_user, t.sealed_note_token is not null as has_note_token, t.note_sent_time, t.note_problem, t.note_disabled_time, t.last_time, t.refused_count, t.refused_time, t.problem, t.sealed_secret, t.sealed_note_token, t.test, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
 
 -- source: update
 update source t
-set title = s.title, application_id = s.application_id, active = s.active, settings = s.settings, sealed_secret = s.sealed_secret,
+set title = s.title, application_id = s.application_id, active = s.active, settings = s.settings, note_active = s.note_active, note_address = s.note_address, note_user = s.note_user, sealed_secret = s.sealed_secret, sealed_note_token = s.sealed_note_token,
+  note_resume_time = null,
+  note_failing_since = case when s.note_active and not t.note_active then null else t.note_failing_since end,
+  note_disabled_time = case when s.note_active then null else t.note_disabled_time end,
   version = t.version + 1, updated_time = greatest(t.updated_time, $4), updated_by = $5
 from source o, jsonb_populate_record(o, $3::jsonb) s
 where t.organization_id = $1 and t.source_id = $2 and o.organization_id = $1 and o.source_id = $2
-  and (t.title, t.application_id, t.active, t.settings, t.sealed_secret) is distinct from (s.title, s.application_id, s.active, s.settings, s.sealed_secret)
-returning t.source_id, t.title, t.kind, t.application_id, t.active, t.settings, t.sealed_secret is not null as has_secret, t.last_time, t.refused_count, t.refused_time, t.problem, t.sealed_secret, t.test, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
+  and (t.title, t.application_id, t.active, t.settings, t.note_active, t.note_address, t.note_user, t.sealed_secret, t.sealed_note_token) is distinct from (s.title, s.application_id, s.active, s.settings, s.note_active, s.note_address, s.note_user, s.sealed_secret, s.sealed_note_token)
+returning t.source_id, t.title, t.kind, t.application_id, t.active, t.settings, t.sealed_secret is not null as has_secret, t.note_active, t.note_address, t.note_user, t.sealed_note_token is not null as has_note_token, t.note_sent_time, t.note_problem, t.note_disabled_time, t.last_time, t.refused_count, t.refused_time, t.problem, t.sealed_secret, t.sealed_note_token, t.test, t.organization_id, t.version, t.created_time, t.updated_time, t.created_by collate "C" as created_by, t.updated_by collate "C" as updated_by;
 
 -- source: delete
 delete from source t where t.organization_id = $1 and t.source_id = $2;

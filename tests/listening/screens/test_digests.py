@@ -90,7 +90,7 @@ async def due(house: House, now: datetime) -> list[Message]:
     async with db.transaction(house.pool) as database:
         found = await mails.claim_mails(database, now=now + timedelta(seconds=1), limit=9)
         for one in found:
-            await mails.settle(database, mail=one, outcome="sent", reason="", now=now, jitter=0)
+            await mails.settle_mail(database, mail=one, outcome="sent", reason="", now=now, jitter=0)
     return [
         compose(one, recipient=one.email, sender="reports@example.com", site=SITE, now=now)
         for one in found

@@ -31,6 +31,7 @@ CALLS: Final[Mapping[str, Sequence[str]]] = {
     "tenants/logins/service.py:propose_totp": ["login.totp_secret"],
     "cases/chats.py:_check": ["chat.sealed_address"],
     "sending/intake/sources/records.py:_check": ["source.sealed_secret"],
+    "sending/intake/sources/records.py:_check_notes": ["source.sealed_note_token"],
     "listening/exports/schedules.py:_seal": ["export_schedule.sealed_secret"],
     "cases/mailboxes.py:_check": ["alert_mailbox.sealed_password"],
     "sending/providers/service.py:_sealed": ["channel_account.settings"],

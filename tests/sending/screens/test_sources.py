@@ -134,3 +134,48 @@ async def test_event_and_its_message(client: Client, browser: httpx2.AsyncClient
     assert 404 == (await browser.get(f"{path}/events/{'0' * 22}")).status_code
     assert 303 == (await browser.post(f"{path}/removal")).status_code
     assert 404 == (await browser.get(event[1])).status_code
+
+
+async def test_notes(client: Client, browser: httpx2.AsyncClient) -> None:
+    """Where a system takes notes, its form has their token, which nobody sees again; its page says how it went."""
+    general = await connected(browser)
+    assert "This system takes no notes." in (await browser.get(general)).text
+    assert "note_token" not in (await browser.get(f"{general}/edit")).text
+    form = {"kind": "zendesk", "title": "Help desk", "active": "1"}
+    made = await browser.post(f"{SOURCES}/new", data=form)
+    path = made.headers["location"].partition("?")[0]
+    assert "A response can become a note" in plain((await browser.get(path)).text)
+    edit = await browser.get(f"{path}/edit")
+    assert "OAuth clients" in edit.text
+    form |= {"version": version_of(edit), "note_active": "1", "note_user": "ann@example.com"}
+    refused = await browser.post(f"{path}/edit", data={**form, "note_address": "https://acme.example.com"})
+    assert 422 == refused.status_code
+    assert all(f'href="#{name}"' in refused.text for name in ("note_address", "note_token"))
+    form |= {"note_address": "https://acme.zendesk.com/agent", "note_token": "between us alone"}
+    assert 303 == (await browser.post(f"{path}/edit", data=form)).status_code
+    edit, page = html.unescape((await browser.get(f"{path}/edit")).text), (await browser.get(path)).text
+    assert 'value="https://acme.zendesk.com"' in edit
+    assert "between us alone" not in edit + page
+    assert "No note has been written yet." in page
+    await client.queue.execute("update source set note_address = 'https://127.0.0.1' where kind = 'zendesk'")
+    assert path == (await browser.post(f"{path}/notes/test")).headers["location"]
+    assert "The last try failed:" in (await browser.get(path)).text
+    assert "notes are not written" in (await browser.get(SOURCES)).text
+    await client.queue.execute("update source set note_sent_time = now(), note_problem = null")
+    assert "Last note:" in (await browser.get(path)).text
+    assert 422 == (await browser.post(f"{general}/notes/test")).status_code
+
+
+async def test_failed_notes(client: Client, browser: httpx2.AsyncClient) -> None:
+    made = await browser.post(f"{SOURCES}/new", data={"kind": "zendesk", "title": "Help desk", "active": "1"})
+    path, item = made.headers["location"].partition("?")[0], await client.sent()
+    instance_id = (await client.ok("GET", f"/q/queue/item/{item['item_id']}"))["questionnaire_instance_id"]
+    await client.queue.execute(
+        """insert into notice_mail (organization_id, mail_id, source_id, purpose, state, due_time, finished_time, error)
+           select organization_id, $1, $2, 'note', 'failed', now(), now(), 'The ticket or order does not exist there.'
+           from source where source_id = $2""",
+        *(instance_id, path.rpartition("/")[2]),
+    )
+    page = (await browser.get(path)).text
+    assert f'href="/console/responses/{instance_id}"' in page
+    assert "The ticket or order does not exist there." in page

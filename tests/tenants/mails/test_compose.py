@@ -89,13 +89,13 @@ def test_link(purpose: str) -> None:
 
 async def scheduled(desk: Desk, database: db.Database, now: datetime) -> set[str]:
     key = (desk.house.organization_id, desk.house.user_id, now)
-    return set((await mails.schedule(database, keys=[key, key], now=now)).values())
+    return set((await mails.insert_mails(database, keys=[key, key], now=now)).values())
 
 
 async def test_one_mail_for_a_user_and_a_time(desk: Desk) -> None:
     async with db.transaction(desk.pool) as database:
         now = database.clock.now()
-        assert {} == await mails.schedule(database, keys=[], now=now)
+        assert {} == await mails.insert_mails(database, keys=[], now=now)
         first = await scheduled(desk, database, now)
         assert 1 == len(first)
         assert first == await scheduled(desk, database, now)
@@ -111,7 +111,7 @@ async def test_it_has_one_holder_and_is_given_up(desk: Desk) -> None:
             assert attempt == mail.attempts
             assert [] == await mails.claim_mails(database, now=now, limit=9)
             now += timedelta(seconds=LEASE_SECONDS + 1)
-            await mails.settle(database, mail=mail, outcome="retry", reason="later", now=now, jitter=1.0)
+            await mails.settle_mail(database, mail=mail, outcome="retry", reason="later", now=now, jitter=1.0)
             now += timedelta(days=1)
         assert [] == await mails.claim_mails(database, now=now, limit=9)
         assert "failed" == await database.fetch_value("select state from notice_mail")

@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from afterword import errors, ids
 from afterword.core.sources import KINDS, rules
+from afterword.core.sources.notes import NOTES
 from afterword.core.sources.parts import SourceKind, What
 from afterword.core.wire.lists import Page
 from afterword.errors import FieldError, Sentence
@@ -19,6 +20,7 @@ from afterword.kit.nouns.api import answer_of, answer_of_rows, route_of, routes_
 from afterword.kit.nouns.declaration import Change, Computed, Editable, Given, Hidden, Noun, Record, Screens, Shown
 from afterword.kit.nouns.structs import creation_of, listing_of, resource_of
 from afterword.kit.texts import Texts
+from afterword.kit.transport import http
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call
 from afterword.sending.pipelines import store as pipelines
@@ -28,6 +30,8 @@ RULES_MAX: Final = 500  # of an organization
 RULES_OF_ONE_MAX: Final = 20
 SecretText = Annotated[str, Meta(min_length=1, max_length=500, extra=fields.LINE)]
 Setting = Annotated[str, Meta(max_length=10_000)]
+NoteAddress = Annotated[fields.Url, Meta(examples=["https://acme.myshopify.com"])]
+_NOTE_MEMBERS: Final = frozenset({"note_active", "note_address", "note_user"})
 Days = Annotated[int, Meta(ge=0, le=365)]
 
 
@@ -42,12 +46,21 @@ class Source(Record, kw_only=True):
     settings: Annotated[dict[str, Setting], Editable()] = msgspec.field(default_factory=dict[str, str])
     secret: Annotated[SecretText | None, Given()] = None
     has_secret: Annotated[fields.Computed[bool], Computed(sql="t.sealed_secret is not null")] = False
+    note_active: Annotated[bool, Editable()] = False
+    note_address: Annotated[NoteAddress | None, Editable(holds="account")] = None
+    note_user: Annotated[SecretText | None, Editable(holds="account")] = None
+    note_token: Annotated[SecretText | None, Given()] = None
+    has_note_token: Annotated[fields.Computed[bool], Computed(sql="t.sealed_note_token is not null")] = False
+    note_sent_time: datetime | None = None
+    note_problem: str | None = None
+    note_disabled_time: datetime | None = None
     url: Annotated[fields.Computed[str], Shown()] = ""
     last_time: datetime | None = None
     refused_count: int = 0
     refused_time: datetime | None = None
     problem: Annotated[str | None, Meta(description="Why the last call was refused; null after one that was taken.")]
     sealed_secret: Annotated[bytes | None, Hidden(holds="sealed")]
+    sealed_note_token: Annotated[bytes | None, Hidden(holds="sealed")]
     test: Annotated[bool, Hidden()]
 
 
@@ -81,8 +94,40 @@ async def _check(change: Change[Source]) -> None:
     if secret is not None:
         context = seal_context(change.caller.organization_id, change.key)
         change.columns["sealed_secret"] = sealing.seal(secret, secret=change.site.secret, context=context)
+    _check_notes(change)
     if change.before is None:
         change.columns["test"] = change.caller.test
+
+
+def _check_notes(change: Change[Source]) -> None:
+    """Raise Forbidden, and Invalid with every error. A token goes to one address alone."""
+    columns, kind = change.columns, NOTES.get(change.after("kind"))
+    token, is_active = columns.pop("note_token", None), change.after("note_active")
+    if token is None and not (is_active and _NOTE_MEMBERS & columns.keys()) and not columns.get("note_address"):
+        return
+    if kind is None:
+        raise errors.Invalid.at("/note_active", "unknown_value", "This system takes no notes.")
+    change.caller.require("Questionnaire Instance.Read")  # it must not deliver what its owner may not read
+    wrong: list[FieldError] = []
+    if address := columns.get("note_address"):
+        host, sentence = http.host_of(address) or "", http.check_url(address, change.site.networks)
+        if not sentence and (kind.address or not host.endswith(kind.host)):
+            sentence = Sentence("An address of this kind is at {hosts}.", hosts=kind.address or kind.host)
+        if sentence:
+            wrong.append(FieldError("invalid_address", sentence, pointer="/note_address"))
+        columns["note_address"] = f"https://{host}" if kind.host else address.partition("?")[0].rstrip("/")
+        if change.before is None or change.before.note_address != columns["note_address"]:
+            columns["sealed_note_token"] = None
+    has = {
+        "note_token": token or change.after("sealed_note_token"),
+        "note_address": kind.address or change.after("note_address"),
+        "note_user": not kind.needs_user or change.after("note_user"),
+    }
+    missing = [name for name, given in has.items() if is_active and not given]
+    errors.check([*wrong, *(FieldError("required", "Notes need this.", pointer=f"/{name}") for name in missing)])
+    if token is not None:
+        context = seal_context(change.caller.organization_id, f"{change.key}:note")
+        columns["sealed_note_token"] = sealing.seal(token, secret=change.site.secret, context=context)
 
 
 async def _new_key(_change: Change[Source]) -> str:
@@ -120,8 +165,11 @@ SOURCE = Noun(
     about={"delete": "Its rules go with it, and its address finds nothing from then on. Items that were made stay."},
     visible="(t.test or not $3::boolean) and (cardinality($2::text[]) = 0 or t.application_id = any($2))",
     most=50,
-    filled=("sealed_secret", "test"),
-    filled_later=("sealed_secret",),
+    filled=("sealed_secret", "sealed_note_token", "test"),
+    filled_later=("sealed_secret", "sealed_note_token"),
+    also_set="""note_resume_time = null,
+  note_failing_since = case when s.note_active and not t.note_active then null else t.note_failing_since end,
+  note_disabled_time = case when s.note_active then null else t.note_disabled_time end""",
     new_key=_new_key,
     check=_check,
     show=_show,
@@ -131,7 +179,10 @@ SOURCE = Noun(
         lead="They tell of orders and tickets. Rules say when Afterword asks.",
         new="Connect a shop or help desk",
         empty="Nothing is connected yet.",
-        row=lambda words, one: {"state": state_of(words, one), "more": kind_label(one)},
+        row=lambda words, one: {
+            "state": words("notes are not written") if one.note_problem else state_of(words, one),
+            "more": kind_label(one),
+        },
         inputs=("title", "application_id", "active"),
         has_page=True,
         removal="Disconnect “{title}”?",

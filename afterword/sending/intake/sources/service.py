@@ -21,7 +21,7 @@ from afterword.core.organizations.access import Caller, installation
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.scheduling.statuses import Item
-from afterword.core.sources import rules
+from afterword.core.sources import notes, rules
 from afterword.core.sources.parts import Happening
 from afterword.core.sources.rules import Event, Terms
 from afterword.core.text import locales
@@ -101,6 +101,8 @@ async def take(
     if targets:
         decisions = await _decide(db, place, fresh, targets, test=test, secret=secret, now=now)
         await store.update_decisions(db, organization_id=organization_id, decisions=decisions)
+        form = {"noted": notes.NOTED, "id_form": notes.OBJECT_ID}
+        await store.insert_items(db, **place, event_ids=list(decisions), **form)
     await store.update_called(db, **place, problem=None, now=now)
 
 

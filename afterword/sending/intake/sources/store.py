@@ -160,6 +160,22 @@ async def update_decisions(
     )
 
 
+async def insert_items(
+    db: Database, *, organization_id: str, source_id: str, event_ids: Sequence[str], noted: Sequence[str], id_form: str
+) -> None:
+    """Keep for the items of these events what they are about, where it takes notes: `noted` has kinds with sorts."""
+    await db.execute(
+        """insert into source_item (organization_id, item_id, source_id, object_id, what)
+           select $1, d ->> 'item_id', s.source_id, e.object_id, e.what
+           from source_event e cross join jsonb_array_elements(e.decisions) d
+             join source s on s.organization_id = e.organization_id and s.source_id = e.source_id
+           where e.organization_id = $1 and e.source_id = $2 and e.source_event_id = any($3::text[])
+             and d ->> 'state' = 'asked' and s.kind || ' ' || e.what = any($4::text[]) and e.object_id ~ $5
+           on conflict do nothing""",
+        *(organization_id, source_id, list(event_ids), list(noted), f"^{id_form}$"),
+    )
+
+
 async def get_called(db: Database, *, source_id: str) -> Mapping[str, Any] | None:  # any tenant: the path has none
     """The source of an address, unless it is switched off."""
     return await db.fetch_row(

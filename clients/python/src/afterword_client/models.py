@@ -2781,6 +2781,13 @@ class Source(Struct, kw_only=True):
     active: bool
     settings: dict[str, str]
     has_secret: bool
+    note_active: bool
+    note_address: str | None
+    note_user: str | None
+    has_note_token: bool
+    note_sent_time: datetime | None
+    note_problem: str | None
+    note_disabled_time: datetime | None
     url: str
     last_time: datetime | None
     refused_count: int
@@ -2834,6 +2841,10 @@ class SourceRequest(Struct, kw_only=True):
     active: bool | UnsetType = True
     settings: dict[str, str] | UnsetType = UNSET
     secret: str | None | UnsetType = UNSET
+    note_active: bool | UnsetType = False
+    note_address: str | None | UnsetType = UNSET
+    note_user: str | None | UnsetType = UNSET
+    note_token: str | None | UnsetType = UNSET
 
 
 class SourceRule(Struct, kw_only=True):
@@ -2962,6 +2973,10 @@ class SourceUpdate(Struct, kw_only=True):
     active: bool | UnsetType = UNSET
     settings: dict[str, str] | UnsetType = UNSET
     secret: str | None | UnsetType = UNSET
+    note_active: bool | UnsetType = UNSET
+    note_address: str | None | UnsetType = UNSET
+    note_user: str | None | UnsetType = UNSET
+    note_token: str | None | UnsetType = UNSET
 
 
 class SpecShown(Struct, kw_only=True):

@@ -14,7 +14,7 @@ from afterword.kit.nouns import service as nouns
 from afterword.kit.transport.http import Caller
 from afterword.listening.responses import rows
 from afterword.listening.screens import digests
-from afterword.run.worker.messages import Chats
+from afterword.run.worker.messages import Calls
 from afterword.tenants import mails
 from tests.cases.conftest import Desk, desk
 from tests.contract.alerting import read_all
@@ -33,7 +33,7 @@ class Room:
 
     desk: Desk
     receiver: Receiver
-    sender: Chats
+    sender: Calls
     chat_id: str
 
     async def open_case(self, comment: str = WORDS) -> dict[str, Any]:
@@ -82,7 +82,7 @@ async def room(desk: Desk) -> AsyncGenerator[Room]:
         )
         chat_id = made.record.chat_id
         await desk.alert(title="Unhappy", chat_ids=[chat_id], severity="high")
-        sender = Chats(pool=desk.pool, site=replace(desk.house.site, networks=LOOPBACK), caller=caller)
+        sender = Calls(chats_service, pool=desk.pool, site=replace(desk.house.site, networks=LOOPBACK), caller=caller)
         yield Room(desk, receiver, sender, chat_id)
     await caller.close()
 
@@ -118,7 +118,7 @@ class TestCards:
         assert 0 == await room.send()
         await room.desk.execute("update notice_mail set created_time = created_time - interval '41s'")
         assert 1 == await room.send()
-        assert chats_service.rules.GATHER_SECONDS + Chats.poll_seconds < 60
+        assert mails.GATHER_SECONDS + Calls.poll_seconds < 60
 
     async def test_without_comments(self, room: Room) -> None:
         await room.desk.api.ok("PATCH", f"/chat/{room.chat_id}", {"comments": False})
@@ -207,7 +207,7 @@ class TestFailures:
         """A name that leads into a private network later is refused at the call."""
         closed = Caller()
         await room.open_case()
-        sender = Chats(pool=room.desk.pool, site=room.desk.house.site, caller=closed)
+        sender = Calls(chats_service, pool=room.desk.pool, site=room.desk.house.site, caller=closed)
         await sender.turn()
         await sender.land()
         await closed.close()
@@ -261,7 +261,7 @@ class TestFailures:
 
     async def test_lost_worker(self, room: Room) -> None:
         await room.open_case()
-        await room.desk.run(chats_service.claim_cards, now=await room.desk.now(), limit=1)
+        await room.desk.run(chats_service.claim_calls, now=await room.desk.now(), limit=1)
         assert 0 == await room.send()
         await room.desk.execute("update notice_mail set lease_until = now() - interval '1s' where state = 'claimed'")
         assert 1 == await room.send()

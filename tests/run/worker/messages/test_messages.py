@@ -251,10 +251,10 @@ class TestLease:
             [again] = await mails.claim_mails(database, now=later, limit=10)
         assert (mail.mail_id, mail.epoch + 1, 2) == (again.mail_id, again.epoch, again.attempts)
         async with db.transaction(due.pool) as database:
-            await mails.settle(database, mail=mail, outcome="sent", reason="", now=later, jitter=1.0)
+            await mails.settle_mail(database, mail=mail, outcome="sent", reason="", now=later, jitter=1.0)
         assert "claimed" == await states(due)
         async with db.transaction(due.pool) as database:
-            await mails.settle(database, mail=again, outcome="sent", reason="", now=later, jitter=1.0)
+            await mails.settle_mail(database, mail=again, outcome="sent", reason="", now=later, jitter=1.0)
         assert "sent" == await states(due)
 
     async def test_mail_that_kills_workers(self, due: Desk) -> None:
