@@ -197,6 +197,27 @@ class TestPrune:
         assert 2 == await _prune(desk, days=91, keep=2, looks=2)
         assert 2 == await _count(desk)
 
+    async def test_however_long_the_log_is(self, desk: Desk) -> None:
+        """It reads as many events as it may remove, not all the young ones, of one organization likewise."""
+        await desk.tell("tag.added")
+        await settled(desk.pool)
+        async with db.transaction(desk.pool) as database:
+            await database.execute(
+                """insert into event (event_id, organization_id, type, subject_id, data, actor_kind, created_time)
+                   select lpad(to_hex(n), 22, 'z'), organization_id, type, subject_id, data, actor_kind, now()
+                   from event, generate_series(1, 5000) n where type = 'tag.added'"""
+            )
+            await database.execute("update event_cursor set xid = pg_current_xact_id(), seq = 9e15")
+        read = """select coalesce(sum(seq_tup_read + idx_tup_fetch), 0) from pg_stat_xact_user_tables
+                  where relname = 'event'"""
+        async with db.transaction(desk.pool) as database:
+            now = database.clock.now()
+            assert (0, log.BEGINNING) == await log.prune_events(database, after=log.BEGINNING, now=now, limit=100)
+            key = {"organization_id": desk.house.organization_id, "before": now - timedelta(days=7), "limit": 100}
+            assert 0 == await log.prune_of(database, **key)
+            assert 0 == await log.count_events_of(database, **key)
+            assert 300 > await database.fetch_value(read)
+
 
 async def _count(desk: Desk) -> int:
     return await desk.value("select count(*) from event")

@@ -17,7 +17,7 @@ from afterword.kit import db
 from afterword.kit.transport.base import EMAIL, LINK, OUTBOX, Channel, Message
 from afterword.kit.transport.http import Caller
 from afterword.run import renderings
-from afterword.run.worker import demonstrations
+from afterword.run.worker import demonstrations, timeouts
 from afterword.run.worker.deliverer import Deliverer
 from afterword.run.worker.flights import AWAY_SECONDS_MAX, POOL_SIZE, Pace, first_of, jitter, repeat, wait
 from afterword.run.worker.guard import Guard
@@ -166,6 +166,11 @@ async def _repeat(job: Job, pool: db.Pool, stop: asyncio.Event) -> None:
                 count = await db.change(pool, job.run)
                 if count < job.batch or stop.is_set():
                     break
+        except db.Slow:  # again at its own time: to try at once would cost as much for nothing
+            logger.error("job took longer than a statement may", job=job.name)  # noqa: TRY400  the server's own limit
+            with contextlib.suppress(errors.Unavailable):
+                async with db.transaction(pool) as database:
+                    await timeouts.insert_timeout(database, name=job.name, now=database.clock.now())
         except errors.Unavailable:
             seconds = min(seconds, AWAY_SECONDS_MAX)
         except Exception:
