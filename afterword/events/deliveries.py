@@ -1,7 +1,7 @@
 """Deliveries as clients see them: read, sent again alone or by a span of the log, pruned."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Any, Final, Literal, LiteralString
 
 from afterword import errors, ids
@@ -92,8 +92,8 @@ async def _insert_span(
     The span is of a time, or behind a position (xid, seq). Returns the count of those created or restarted, their
     subjects, and the last event if the limit cut the span.
     """
-    first_id = ids.ordered_first(from_time - ID_MARGIN) if from_time else None  # ids are ordered by time
-    last_id = ids.ordered_first(to_time + ID_MARGIN) if to_time else None
+    first_id = ids.ordered_first(from_time - log.ID_MARGIN) if from_time else None  # ids are ordered by time
+    last_id = ids.ordered_first(to_time + log.ID_MARGIN) if to_time else None
     xid, seq = after or (None, None)
     row = await db.fetch_one(
         """with span as materialized (
@@ -162,7 +162,6 @@ async def list_figures(db: Database) -> list[Sample]:  # any tenant: the metrics
 REPLAY_EVENTS_MAX: Final = 10_000  # of one request; its answer says where to go on
 KEPT_DAYS: Final = 30  # after they were delivered or died
 OPEN_DAYS_MAX: Final = 90  # of an endpoint that is switched off
-ID_MARGIN: Final = timedelta(hours=1)  # between an id's time, from a worker's reading of the clock, and its row's
 
 
 async def get(db: Database, *, caller: Caller, webhook_id: str, delivery_id: str) -> DeliveryRecord:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal, LiteralString, cast
 import msgspec
 from msgspec import Meta
 
-from afterword import errors
+from afterword import errors, ids
 from afterword.core.messaging.notices import TYPES, read_of
 from afterword.core.messaging.webhooks import TYPE_DEFAULT, check_type
 from afterword.core.organizations.access import Caller
@@ -25,7 +25,9 @@ from afterword.kit.web.vocabulary import example_of
 PASSED_MAX: Final = 20_000  # events that one page of a filtered log reads: matches may be rare
 ANSWERS_MAX: Final = 5_000  # of all completions on one page
 SAMPLES_MAX: Final = 3
+BEGINNING: Final = (0, 0)  # a position before all events
 ADOPTION_SECONDS_MAX: Final = 3_600.0
+ID_MARGIN: Final = timedelta(hours=1)  # between an id's time, from a worker's reading of the clock, and its row's
 
 
 # Rows that this cluster wrote have the number of the transaction that wrote them, or an earlier one. The system column
@@ -174,18 +176,21 @@ async def _get_position(db: Database, *, organization_id: str, event_id: str | N
     return Position(position, is_pruned=row["is_pruned"], is_native=row["is_native"])
 
 
-async def prune_events(db: Database, *, now: datetime, limit: int) -> int:  # any tenant: retention
-    """Remove events older than 90 days that every reader has read and no delivery refers to; return the count.
+async def prune_events(  # any tenant: retention
+    db: Database, *, after: tuple[int, int], now: datetime, limit: int
+) -> tuple[int, tuple[int, int]]:
+    """Look at the first events behind `after`, and remove those older than 90 days that no delivery refers to.
 
-    The last one removed is noted.
+    However long the log is, it reads `limit` of its events, all of which every reader has read. Returns how many of
+    them are older, and the (xid, seq) of the last one. The last one removed is noted.
     """
-    return await db.fetch_value(
-        """with old as materialized (
-             select e.organization_id, e.event_id from event e
-             where (e.xid, e.seq) <= (select c.xid, c.seq from event_cursor c order by c.xid, c.seq limit 1)
-               and e.created_time < $1 and not exists (select from delivery d
-                 where d.organization_id = e.organization_id and d.event_id = e.event_id)
+    row = await db.fetch_row(
+        f"""with first as materialized (
+             select e.organization_id, e.event_id, e.xid, e.seq, e.created_time from event e
+             where (e.xid, e.seq) > ($3::text::xid8, $4) and {_READ}
              order by e.xid, e.seq limit $2),
+           old as materialized (
+             select e.organization_id, e.event_id from first e where e.created_time < $1 and {_FREE}),
            deleted as (
              delete from event e using old
              where e.organization_id = old.organization_id and e.event_id = old.event_id
@@ -199,20 +204,27 @@ async def prune_events(db: Database, *, now: datetime, limit: int) -> int:  # an
              on conflict (organization_id) do update
                set xid = excluded.xid, seq = excluded.seq, event_id = excluded.event_id, updated_time = now()
              where (h.xid, h.seq) < (excluded.xid, excluded.seq))
-           select count(*) from deleted""",
-        *(now - timedelta(days=KEPT_DAYS), limit),
+           select count(*) over () as passed, f.xid::text::bigint as xid, f.seq from first f
+           where f.created_time < $1 order by f.xid desc, f.seq desc limit 1""",
+        *(now - timedelta(days=KEPT_DAYS), limit, str(after[0]), after[1]),
     )
+    return (row["passed"], (row["xid"], row["seq"])) if row else (0, after)
 
 
-# Of organization $1, events `e` from before $2 that every reader has seen and no delivery needs.
-_OLD_OF: Final[LiteralString] = """e.organization_id = $1 and e.created_time < $2
-  and (e.xid, e.seq) <= (select c.xid, c.seq from event_cursor c order by c.xid, c.seq limit 1)
-  and not exists (select from delivery d where d.organization_id = e.organization_id and d.event_id = e.event_id)"""
+_READ: Final[LiteralString] = """
+  (e.xid, e.seq) <= (select c.xid, c.seq from event_cursor c order by c.xid, c.seq limit 1)"""
+_FREE: Final[LiteralString] = """
+  not exists (select from delivery d where d.organization_id = e.organization_id and d.event_id = e.event_id)"""
+# Of organization $1, events `e` from before $2 that every reader has seen and no delivery needs. Ids are ordered by
+# time, so those that are too young for $3 are not read.
+_OLD_OF: Final[LiteralString] = f"""e.organization_id = $1 and e.created_time < $2 and e.event_id < $3
+  and {_READ} and {_FREE}"""
 
 
 async def count_events_of(db: Database, *, organization_id: str, before: datetime, limit: int) -> int:
     return await db.fetch_value(
-        f"select count(*) from (select from event e where {_OLD_OF} limit $3) old", organization_id, before, limit
+        f"select count(*) from (select from event e where {_OLD_OF} limit $4) old",
+        *(organization_id, before, ids.ordered_first(before + ID_MARGIN), limit),
     )
 
 
@@ -220,8 +232,7 @@ async def prune_of(db: Database, *, organization_id: str, before: datetime, limi
     """As `prune_events`, of one organization, which keeps its own for a shorter time."""
     return await db.fetch_value(
         f"""with old as materialized (
-             select e.event_id, e.xid, e.seq from event e where {_OLD_OF}
-             order by (e.xid::text)::bigint, e.seq limit $3),
+             select e.event_id, e.xid, e.seq from event e where {_OLD_OF} order by e.event_id limit $4),
            deleted as (
              delete from event e using old where e.organization_id = $1 and e.event_id = old.event_id),
            horizon as (
@@ -231,7 +242,7 @@ async def prune_of(db: Database, *, organization_id: str, before: datetime, limi
                set xid = excluded.xid, seq = excluded.seq, event_id = excluded.event_id, updated_time = now()
              where (h.xid, h.seq) < (excluded.xid, excluded.seq))
            select count(*) from old""",
-        *(organization_id, before, limit),
+        *(organization_id, before, ids.ordered_first(before + ID_MARGIN), limit),
     )
 
 

@@ -35,6 +35,7 @@ from afterword.people.responders import pages as responder_pages, suppressions
 from afterword.privacy import api as erasures_api, profiles, retention
 from afterword.run import console, migrations, renderings
 from afterword.run.backups import manifests
+from afterword.run.worker import timeouts
 from afterword.sending import previews
 from afterword.sending.intake import batches, dry_runs, references, sequences, test_messages
 from afterword.sending.intake.imports import api as imports_api
@@ -251,6 +252,7 @@ def queue_figures(pool: db.Pool, backup_every: timedelta | None) -> Collect:
                     *await queue_metrics.samples(database),
                     *await manifests.samples(database, every=backup_every),
                     *await deliveries.list_figures(database),
+                    *await timeouts.samples(database),
                 ]
             read_at = time.monotonic()
         return last

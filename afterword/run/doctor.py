@@ -39,6 +39,7 @@ from afterword.listening.responses import rows
 from afterword.run import migrations
 from afterword.run.backups import manifests, store as backups_store
 from afterword.run.embedded import VERSION_MIN
+from afterword.run.worker import timeouts
 from afterword.run.worker.guard import FILE_NAME as MARK_FILE, read_mark
 from afterword.sending.pipelines import service as pipelines
 from afterword.sending.providers import domains, health, service as providers
@@ -57,6 +58,7 @@ REMOTE: Final = "s3://"
 REFUSED: Final = frozenset({errno.EACCES, errno.EPERM})
 FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 ZONES_YEARS_MAX: Final = 2
+JOBS_SINCE: Final = timedelta(days=1)
 PATCHES_MIN: Final[dict[tuple[int, ...], int]] = {(3, 11): 10, (3, 12): 6}
 
 
@@ -299,6 +301,7 @@ async def _installation(
         await _backup(database, backup_every),
         await _figures(database, clock),
         await _responses(database, clock),
+        await _jobs(database, clock),
     )
 
 
@@ -435,6 +438,15 @@ async def _responses(database: db.Database, clock: Callable[[], datetime]) -> Fi
         return Finding("responses", True, f"The rows of {found.compared:,} responses equal their answers.")
     detail = f"{len(found.wrong):,} of {found.compared:,} rows of the list of responses differ from their answers."
     return Finding("responses", False, detail, "Run `afterword doctor --refill-responses`; workers make them anew.")
+
+
+async def _jobs(database: db.Database, clock: Callable[[], datetime]) -> Finding:
+    late = [row for row in await timeouts.list_timeouts(database) if clock() - row["last_time"] < JOBS_SINCE]
+    if not late:
+        return Finding("jobs", True, "None took longer than a statement may.")
+    names = ", ".join(f"“{row['name']}” at {row['last_time']:%Y-%m-%d %H:%M}" for row in late)
+    detail = f"Jobs of workers took longer than a statement may, so their work waits: {names}."
+    return Finding("jobs", False, detail, "Look into the log of PostgreSQL for the statements, and `vacuum analyze`.")
 
 
 async def _transactions(database: db.Database) -> Finding:

@@ -25,6 +25,7 @@ NO_TENANT = {
     "attempt_total": "figures of the whole installation for its operator",
     "demonstration": "one row: the made-up shop that all organizations may look at",
     "delivery_total": "figures of the whole installation for its operator",
+    "job_timeout": "figures of the whole installation for its operator",
     "login": "a person who may work for several organizations",
     "login_challenge": "answered before the tenant is known",
     "login_failure": "counts of wrong passwords, before the tenant is known",

@@ -174,8 +174,7 @@ class TestPrune:
         await desk.tell("tag.added")
         async with db.transaction(desk.pool) as database:
             await service.read_next(database, reader="slow", types=(), limit=1)
-            assert 1 == await log.prune_events(database, now=database.clock.now() + timedelta(days=91), limit=100)
-            assert 0 == await log.prune_events(database, now=database.clock.now() + timedelta(days=91), limit=100)
+            assert [1, 0] == [await _pruned(database, days=91, limit=100) for _ in range(2)]
 
     async def test_what_a_delivery_refers_to_stays(self, desk: Desk) -> None:
         from afterword.events import sending  # noqa: PLC0415
@@ -195,22 +194,51 @@ class TestPrune:
         await desk.hook("http://127.0.0.1:9/", event_types=["tag.added"])
         await desk.tell("tag.added", "tag.added", "tag.removed", "tag.removed")
         await desk.run(sending.fan_out, limit=500)
-        assert 2 == await _prune(desk, days=91, keep=2)
+        assert 2 == await _prune(desk, days=91, keep=2, looks=2)
         assert 2 == await _count(desk)
+
+    async def test_however_long_the_log_is(self, desk: Desk) -> None:
+        """It reads as many events as it may remove, not all the young ones, of one organization likewise."""
+        await desk.tell("tag.added")
+        await settled(desk.pool)
+        async with db.transaction(desk.pool) as database:
+            await database.execute(
+                """insert into event (event_id, organization_id, type, subject_id, data, actor_kind, created_time)
+                   select lpad(to_hex(n), 22, 'z'), organization_id, type, subject_id, data, actor_kind, now()
+                   from event, generate_series(1, 5000) n where type = 'tag.added'"""
+            )
+            await database.execute("update event_cursor set xid = pg_current_xact_id(), seq = 9e15")
+        read = """select coalesce(sum(seq_tup_read + idx_tup_fetch), 0) from pg_stat_xact_user_tables
+                  where relname = 'event'"""
+        async with db.transaction(desk.pool) as database:
+            now = database.clock.now()
+            assert (0, log.BEGINNING) == await log.prune_events(database, after=log.BEGINNING, now=now, limit=100)
+            key = {"organization_id": desk.house.organization_id, "before": now - timedelta(days=7), "limit": 100}
+            assert 0 == await log.prune_of(database, **key)
+            assert 0 == await log.count_events_of(database, **key)
+            assert 300 > await database.fetch_value(read)
 
 
 async def _count(desk: Desk) -> int:
     return await desk.value("select count(*) from event")
 
 
-async def _prune(desk: Desk, *, days: int, keep: int = 0) -> int:
+async def _prune(desk: Desk, *, days: int, keep: int = 0, looks: int = 1) -> int:
     """Prune all but the last `keep`, as if so many days had passed and everybody had read everything."""
     await settled(desk.pool)
     async with db.transaction(desk.pool) as database:
         while (await service.read_next(database, reader="test", types=(), limit=500))[1]:
             pass
-        limit = await database.fetch_value("select count(*) - $1::int from event", keep)
-        return await log.prune_events(database, now=database.clock.now() + timedelta(days=days), limit=limit)
+        before = await database.fetch_value("select count(*) from event")
+        return await _pruned(database, days=days, limit=before - keep, looks=looks)
+
+
+async def _pruned(database: db.Database, *, days: int, limit: int, looks: int = 1) -> int:
+    before, after = await database.fetch_value("select count(*) from event"), log.BEGINNING
+    for _ in range(looks):
+        now = database.clock.now() + timedelta(days=days)
+        _, after = await log.prune_events(database, after=after, now=now, limit=limit)
+    return before - await database.fetch_value("select count(*) from event")
 
 
 async def test_client_is_the_whole_application(client: httpx2.AsyncClient) -> None:
@@ -444,7 +472,7 @@ class TestCursor:
         while await read(pool, "all"):
             pass
         async with db.transaction(pool) as database:
-            await log.prune_events(database, now=database.clock.now() + timedelta(days=91), limit=1_000)
+            await _pruned(database, days=91, limit=1_000)
         assert [] == (await desk.ask("GET", f"/event?after={last['cursor']}"))["results"]
         await desk.ask("GET", f"/event?after={first['cursor']}", status=422)
         await record(pool, desk.house, 1)

@@ -204,6 +204,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "event": {"actor_kind": FIXED, "type": FIXED},
     "event_cursor": {"reader": FIXED},
     "expiry_cursor": {},
+    "job_timeout": {"name": FIXED},
     "export": {"checksum": OURS, "date_basis": FIXED, "error": OURS, "file_name": "the questionnaire's name and a day",
                "filter": AUTHORED, "format": FIXED, "limited_to": AUTHORED, "locale": AUTHORED, "scopes": FIXED,
                "since_cursor": OURS,

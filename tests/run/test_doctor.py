@@ -89,7 +89,7 @@ class TestDatabase:
     async def test_ok(self, tmp_path: Path, database_url: str) -> None:
         found = await look(tmp_path, database_url=database_url)
         names = ["database", "database version", "migrations", "sending", "queue", "senders", "mailboxes", "past",
-                 "backups", "figures", "responses", "transactions", "clock"]  # fmt: skip
+                 "backups", "figures", "responses", "jobs", "transactions", "clock"]  # fmt: skip
         assert names == list(found)[: len(names)]
         assert all(found[name].ok for name in names)
 
@@ -97,6 +97,15 @@ class TestDatabase:
         monkeypatch.setattr(doctor, "VERSION_MIN", 99)
         finding = (await look(tmp_path, database_url=database_url))["database version"]
         assert (False, "Upgrade the server to PostgreSQL 99 or newer.") == (finding.ok, finding.advice)
+
+
+class TestJobs:
+    async def test_one_that_takes_too_long(self, tmp_path: Path, pool: db.Pool, database_url: str) -> None:
+        await execute(pool, "insert into job_timeout values ('prune', 7, now() - interval '2 days')")
+        assert (await look(tmp_path, database_url=database_url))["jobs"].ok
+        await execute(pool, "update job_timeout set last_time = now()")
+        finding = await fault("jobs", tmp_path, database_url=database_url)
+        assert "“prune”" in finding.detail
 
 
 class TestPast:

@@ -67,6 +67,10 @@ class LockTimeout(errors.Unavailable):
     """Another transaction held a lock for longer than this one may wait."""
 
 
+class Slow(errors.Unavailable):
+    """The server ended a statement that took longer than it may."""
+
+
 class Clock:
     """The database's clock, read without a round trip: its last answer plus what the monotonic clock counted since.
 
@@ -610,7 +614,8 @@ def _refusal_of(error: BaseException) -> errors.Refusal | None:
             # A migration changed a column that the statement gives. The driver prepares it anew for the next try.
             return errors.Unavailable("The database was changed at this moment.", headers=_retry_after())
         case _ if isinstance(error, AWAY):
-            return errors.Unavailable("The database is not available at the moment.", headers=_retry_after())
+            kind = Slow if isinstance(error, asyncpg.QueryCanceledError) else errors.Unavailable
+            return kind("The database is not available at the moment.", headers=_retry_after())
         case _:
             return None
 

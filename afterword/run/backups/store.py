@@ -16,6 +16,7 @@ OF_INSTALLATION: Final = frozenset(
         "event_cluster",
         "event_cursor",
         "expiry_cursor",
+        "job_timeout",
         "response_fill",
         "sending_guard",
     }  # none has rows of an organization

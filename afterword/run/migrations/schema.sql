@@ -1140,6 +1140,12 @@ CREATE TABLE instance_tag (
     CONSTRAINT instance_tag_tag_check CHECK ((((length(tag) >= 1) AND (length(tag) <= 50)) AND (POSITION(('/'::text) IN (tag)) = 0)))
 );
 
+CREATE TABLE job_timeout (
+    name text NOT NULL,
+    total bigint NOT NULL,
+    last_time timestamp with time zone NOT NULL
+);
+
 CREATE TABLE legal_hold (
     organization_id text NOT NULL COLLATE pg_catalog."C",
     hold_id text NOT NULL COLLATE pg_catalog."C",
@@ -2715,6 +2721,9 @@ ALTER TABLE ONLY inbound_endpoint
 
 ALTER TABLE ONLY instance_tag
     ADD CONSTRAINT instance_tag_pkey PRIMARY KEY (organization_id, instance_id, tag);
+
+ALTER TABLE ONLY job_timeout
+    ADD CONSTRAINT job_timeout_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY legal_hold
     ADD CONSTRAINT legal_hold_pkey PRIMARY KEY (organization_id, hold_id);

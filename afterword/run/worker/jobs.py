@@ -186,7 +186,7 @@ def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int
         ),
         Job("remove old items", RETENTION_SECONDS, PRUNE_ROWS_MAX, _Retention(queue_days).run),
         Job("prune domain rates", RATES_SECONDS, PRUNE_ROWS_MAX, partial(rates.prune, limit=PRUNE_ROWS_MAX)),
-        batches("prune the event log", PRUNE_SECONDS, PRUNE_ROWS_MAX, log.prune_events),
+        Job("prune the event log", PRUNE_SECONDS, PRUNE_ROWS_MAX, _EventLog().run),
         batches("prune the audit log", PRUNE_SECONDS, PRUNE_ROWS_MAX, audit.prune_entries),
         batches("raise alerts", READ_SECONDS, READ_EVENTS_MAX, cases.raise_next),
         batches("tell of overdue cases", AGED_SECONDS, AGED_CASES_MAX, escalation.tell_overdue),
@@ -257,6 +257,17 @@ class _Retention:
             if passed >= PRUNE_ROWS_MAX or self._cursor == retention.RetentionCursor():
                 break
         return passed
+
+
+class _EventLog:
+    def __init__(self) -> None:
+        self._after = log.BEGINNING
+
+    async def run(self, db: Database) -> int:
+        count, self._after = await log.prune_events(db, after=self._after, now=db.clock.now(), limit=PRUNE_ROWS_MAX)
+        if count < PRUNE_ROWS_MAX:
+            self._after = log.BEGINNING
+        return count
 
 
 class _Survey:

@@ -19,6 +19,7 @@ from afterword.kit.transport.base import EMAIL, LINK, OUTBOX, Channel, Message
 from afterword.kit.transport.http import Caller
 from afterword.run import renderings
 from afterword.run.demonstration import service as demonstration
+from afterword.run.worker import timeouts
 from afterword.run.worker.deliverer import Deliverer
 from afterword.run.worker.flights import AWAY_SECONDS_MAX, POOL_SIZE, Pace, first_of, jitter, repeat, wait
 from afterword.run.worker.guard import Guard
@@ -155,9 +156,14 @@ async def _repeat(job: Job, pool: db.Pool, stop: asyncio.Event) -> None:
     """Run a job until `stop`; its errors are logged and end nothing."""
 
     async def turn() -> bool:
-        for _ in range(BATCHES_MAX):
-            if await db.change(pool, job.run) < job.batch or stop.is_set():
-                break
+        try:
+            for _ in range(BATCHES_MAX):
+                if await db.change(pool, job.run) < job.batch or stop.is_set():
+                    break
+        except db.Slow:  # again at its own time: to try at once would cost as much for nothing
+            logger.error("job took longer than a statement may", job=job.name)  # noqa: TRY400  the server's own limit
+            async with db.transaction(pool) as database:
+                await timeouts.insert_timeout(database, name=job.name, now=database.clock.now())
         return False
 
     await repeat(turn, name=job.name, seconds=job.seconds, stop=stop)

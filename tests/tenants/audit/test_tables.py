@@ -20,7 +20,7 @@ WRITTEN_BY_WORK: Final = {
     "erasure_subject",
     "event",
     "event_cluster", "event_cursor", "event_horizon", "expiry_cursor", "export_day", "export_piece",
-    "export_run", "idempotency_key",
+    "export_run", "idempotency_key", "job_timeout",
     "link_opening",
     "login_challenge", "login_failure", "login_link", "notice_mail", "notification", "outbox_message",
     "provider_reference",
