@@ -75,6 +75,16 @@ NOT_RUN: Final[Mapping[tuple[str, str], str]] = {
         '{\n  "type": "queue_item.dispatch"',
     ): "a document that Afterword sends; tests/sending/channels hold its members",
     ("channels.md", "from standardwebhooks"): "a library that is not ours; its way of signing is that of webhooks.md",
+    ("questionnaires-of-others.md", "$ afterword questionnaire import"): (
+        "takes a file; tests/run/cli/test_questionnaires.py imports some"
+    ),
+    ("questionnaires-of-others.md", 'curl -X POST "$BASE_URL/q/questionnaire/import'): (
+        "takes a file; tests/asking/questionnaires/test_arrivals.py sends some"
+    ),
+    (
+        "chats.md",
+        "POST /v3.2/report/digest",
+    ): "needs a token of a user; tests/run/worker/messages/test_chats.py sends one",
     ("chats.md", "PATCH /v3.2/alert/{alert_id}"): "needs an alert; tests/cases/test_chats.py has one tell chats",
     ("deliverability.md", "#!/bin/sh"): "a script for mail servers; tests/deploy/test_mail_servers.py has both run it",
     ("deliverability.md", '"|/usr/local'): "a file for mail servers, likewise",
@@ -101,7 +111,6 @@ COPIED: Final[Mapping[str, str]] = {
     "PLAN_ID": "$ADDED",
     " APPLICATION_ID": " $APPLICATION_ID",
     "$IMPORT_ID": "$(last import_id)",
-    "{chat_id}": "$(last chat_id)",
     "$FOLLOW_UP_ID": "$QUESTIONNAIRE_ID",
     "$FOLLOW_UP_PIPELINE_ID": "$PIPELINE_ID",
     "$GROUP_ID": "$(first group_id)",
