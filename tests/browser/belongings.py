@@ -82,8 +82,8 @@ async def add_to_people(owner: httpx2.AsyncClient) -> list[str]:
     return [lift[0], gone.headers["location"]]
 
 
-async def add_imports(owner: httpx2.AsyncClient, house: House) -> None:
-    """A file of past responses that is checked, and one that is imported."""
+async def add_imports(owner: httpx2.AsyncClient, house: House) -> list[str]:
+    """A file of past responses that is imported, and one that is checked; the pages of its steps."""
     async with db.connection(house.pool) as database:
         found = await database.fetch_row(
             """select q.questionnaire_id, a.question_id, a.value from answer a
@@ -92,7 +92,8 @@ async def add_imports(owner: httpx2.AsyncClient, house: House) -> None:
         )
     assert found is not None
     row = {"completed_time": "2025-03-01T10:00:00Z", "answers": {found["question_id"]: found["value"]}}
-    for name in ("checked", "imported"):
+    here = ""
+    for name in ("imported", "checked"):
         file = "".join(json.dumps({**row, "external_id": f"{name}-{place}"}) + "\n" for place in range(2))
         form = {
             "data": {"questionnaire": found["questionnaire_id"]},
@@ -104,11 +105,12 @@ async def add_imports(owner: httpx2.AsyncClient, house: House) -> None:
             assert 303 == sent.status_code
             async with db.transaction(house.pool) as database:
                 assert await uploads.work_next(database, secret=b"", now=database.clock.now())
+    return [here, here.replace("columns", "check"), here.replace("columns", "confirm")]
 
 
 async def add_to_responses(owner: httpx2.AsyncClient, house: House) -> list[str]:
     """Imports, a saved view, a tag, an export and a file."""
-    await add_imports(owner, house)
+    imports = await add_imports(owner, house)
     saved = await owner.post(f"{RESPONSES}/views?tab=unhappy", data={"title": "Late"})
     assert 303 == saved.status_code
     async with db.transaction(house.pool) as database:
@@ -135,6 +137,7 @@ async def add_to_responses(owner: httpx2.AsyncClient, house: House) -> list[str]
     assert await Exporter(house.pool, uuid4()).work_next(asyncio.Event())
     condition = {"not": {"subject": f"question:{answer['question_id']}", "operator": "is_empty"}}
     return [
+        *imports,
         f"{RESPONSES}/taggings?condition={quote(json.dumps(condition))}",
         tagged.headers["location"],
         exported.headers["location"],

@@ -26,7 +26,8 @@ OF_DATA: Final = frozenset({"bdi", "code", "kbd", "pre", "script", "style"})
 ALONE: Final = frozenset({"input", "img", "br", "meta", "link"})  # without an end
 NAMES: Final = frozenset(
     {"Afterword", "CES", "CNAME", "CSAT", "CSV", "Deutsch", "English", "Espa", "Excel", "Fran", "Italiano",
-     "JSON Lines", "NPS", "PNG", "Parquet", "SHA", "SPSS", "SVG", "TXT", "XLSX", "eNPS", "localhost",
+     "JSON Lines", "LimeSurvey", "NPS", "PNG", "Parquet", "SHA", "SPSS", "SVG", "SurveyJS", "TXT", "XLSX", "eNPS",
+     "localhost", "yaml",
      *(one.name for one in PRODUCT)}
 )  # fmt: skip
 OF_THE_API: Final = frozenset({"/console/settings/tokens/new", "/console/settings/webhooks/new"})  # scopes and events

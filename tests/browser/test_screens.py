@@ -62,6 +62,8 @@ MORE_STATEMENTS: Final[Mapping[str, int]] = {
     "/console/responses/{instance_id}": STATEMENTS_MAX + 1,
     # And the clicks on its review links, where it has such.
     "/console/questionnaires/{questionnaire_id}/results": STATEMENTS_MAX + 1,
+    # And those of the address that leads on to it.
+    "/console/responses/imports/{response_import_id}/check": STATEMENTS_MAX + 1,
     # And the titles of chats.
     "/console/settings/alerts/new": STATEMENTS_MAX + 1,
     "/console/settings/alerts/{alert_id}": STATEMENTS_MAX + 1,
@@ -87,6 +89,7 @@ LEFT_WITHOUT_LINK: Final = frozenset(
         "/console/welcome",  # the shop is set up; test_console looks at the steps
         "/console/welcome/organization",
         "/console/welcome/{questionnaire_id}/message",
+        "/console/questionnaires/{questionnaire_id}/import",  # none of the tour came so; test_arrivals looks at one
         "/console/demonstration",  # the tour's service offers none; test_demonstrations looks at it
     }
 )

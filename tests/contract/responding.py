@@ -37,8 +37,9 @@ async def responding(
         await database.execute(
             """with upload as (
                  insert into response_upload (organization_id, response_import_id, names, meanings, rows_total, pieces,
-                   state, turn_time, created_time)
-                 select organization_id, response_import_id, '[]', '{}', 1, 1, 'done', created_time, created_time
+                   state, counts, turn_time, created_time)
+                 select organization_id, response_import_id, '[]', '{}', 1, 1, 'done',
+                   '{"created": 1, "unchanged": 0, "failed": 0}', created_time, created_time
                  from response_import where response_import_id = $1 returning *)
                insert into response_upload_piece (organization_id, response_import_id, number, content)
                select organization_id, response_import_id, 0, $2 from upload""",

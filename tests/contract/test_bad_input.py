@@ -233,7 +233,7 @@ class TestHeaders:
         expected = (406, "not_acceptable") if route.answer or route.media_types else absent
         for accept in (
             "text/html",
-            "application/xml, model/*",
+            "application/rtf, model/*",
             "application/json;q=0",
             "*/*;q=0",
             "audio/*",

@@ -208,6 +208,7 @@ class TestPrune:
                    from event, generate_series(1, 5000) n where type = 'tag.added'"""
             )
             await database.execute("update event_cursor set xid = pg_current_xact_id(), seq = 9e15")
+            await database.execute("analyze event")
         read = """select coalesce(sum(seq_tup_read + idx_tup_fetch), 0) from pg_stat_xact_user_tables
                   where relname = 'event'"""
         async with db.transaction(desk.pool) as database:

@@ -301,7 +301,8 @@ async def _page(
             values["csv_url"] = wanted.url("/csv")
             values["form"] = form_of(visit, wanted, spec, names, groups_of(words, context))
         saved = wanted.saved
-        listed = await shares.list_of(db, caller=visit.caller, report_id=saved.report_id) if saved else []
+        reach = {"organization_id": visit.caller.organization_id, "only": visit.caller.only, "limit": shares.SHARES_MAX}
+        listed = await shares.list_shares(db, **reach, report_id=saved.report_id) if saved else []
     is_whole = visit.caller.limit is None  # saved reports are of the whole organization
     title = wanted.saved.title if wanted.saved else words(READY_TEXTS[wanted.template_id or ""][0])
     return visit.page(

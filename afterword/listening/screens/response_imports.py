@@ -21,6 +21,7 @@ from afterword.kit.web import fields, html
 from afterword.listening.imports import api, service as imports, store, uploads
 from afterword.listening.imports.files import SAMPLE_ROWS
 from afterword.listening.imports.service import Checked, Work
+from afterword.listening.imports.store import ResponseImportRecord
 from afterword.listening.imports.uploads import FROM_START, ResponseUpload
 from afterword.sending.screens.address_lists import FORMAT_TEXTS, steps_of, titles_of
 from afterword.sending.screens.list_results import NUMBER_DIGITS, REFRESH_SECONDS
@@ -80,10 +81,17 @@ async def stage(visit: Visit) -> Response:
 async def _opened(visit: Visit, db: Database) -> tuple[ResponseUpload, Work, Table]:
     """The file, what it is checked by, and its first rows. Raises FileGone, and Conflict once it is confirmed."""
     job = await imports.get(db, caller=visit.caller, **visit.ids)
-    cells = await uploads.read_cells(db, **job.key, number=0)
     upload = await uploads.get_upload(db, **job.key)
-    if upload is None or upload.confirmed:
+    if upload is not None and upload.confirmed:
         raise errors.Conflict("This file is being imported, or was.")
+    return await _read(visit, db, job, upload)
+
+
+async def _read(
+    visit: Visit, db: Database, job: ResponseImportRecord, upload: ResponseUpload | None
+) -> tuple[ResponseUpload, Work, Table]:
+    cells = await uploads.read_cells(db, **job.key, number=0)
+    upload = errors.found(upload, "This file is no longer kept.")
     named = {"caller": visit.caller, "questionnaire_id": job.questionnaire_id}
     work = await imports.open_work(db, **named, job=None, now=visit.now)
     return upload, work, Table(upload.names, cells[:SAMPLE_ROWS])
@@ -172,12 +180,14 @@ async def _show(visit: Visit, db: Database, step: int) -> Response:
     """The check, the confirmation or the result of an import; of a file that is at another step that one."""
     job = await imports.get(db, caller=visit.caller, **visit.ids)
     upload, here = await uploads.get_upload(db, **job.key), f"{IMPORTS}/{job.response_import_id}"
+    may_go_on = CREATE in visit.caller.scopes
     place = RESULT if upload is None or upload.confirmed else COLUMNS if upload.state == "new" else CHECK
+    place = place if may_go_on else RESULT
     if step != place and (step, place) != (CONFIRM, CHECK):
         return html.redirect(f"{here}{STEPS[place]}")
     preview, options = list[Any](), dict[str, list[str]]()
     if upload is not None and step == CHECK and upload.state == "done":
-        upload, work, table = await _opened(visit, db)
+        upload, work, table = await _read(visit, db, job, upload)
         rows = await asyncio.to_thread(uploads.read_rows, work, upload, job.file_name or "", 0, table.rows)
         preview = [_stored(visit, work, row) for row in rows if isinstance(row, Checked)][:SHOWN]
         known = uploads.known_columns(work)

@@ -1,6 +1,5 @@
 """Files of LimeSurvey: what is refused, and the two forms that say the same."""
 
-
 import pytest
 
 from afterword import errors

@@ -181,7 +181,7 @@ SOURCE = Noun(
         empty="Nothing is connected yet.",
         row=lambda words, one: {
             "state": words("notes are not written") if one.note_problem else state_of(words, one),
-            "more": kind_label(one),
+            "more": words(kind_label(one)),
         },
         inputs=("title", "application_id", "active"),
         has_page=True,
