@@ -1,7 +1,8 @@
 """The tenant is in every key: asked of PostgreSQL's catalogue, then tried by hand across two organizations."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import asyncpg
 import pytest
@@ -186,13 +187,7 @@ class TestAcrossTenants:
                 row = ours | dict.fromkeys(name for name in key.nullable if name != "organization_id")
                 row |= {name: theirs[target] for name, target in zip(key.columns, key.targets, strict=True)}
                 with pytest.raises(asyncpg.ForeignKeyViolationError, match=key.name):
-                    async with connection.transaction():  # in the place of ours, so that no unique key refuses first
-                        await connection.execute("set local session_replication_role = replica")
-                        await connection.execute(f"delete from {key.table} where organization_id = $1", OURS)
-                        await connection.execute("set local session_replication_role = origin")
-                        await connection.execute(
-                            f"insert into {key.table} select * from jsonb_populate_record(null::{key.table}, $1)", row
-                        )
+                    await _put_in_place(connection, key.table, row)
 
     async def test_ids_may_be_equal_in_two_tenants(self, tenants: db.Pool) -> None:
         async with db.transaction(tenants) as database:
@@ -200,6 +195,15 @@ class TestAcrossTenants:
                 assert 1 == await database.execute(
                     "insert into responder (organization_id, responder_id) values ($1, $2)", tenant, "c" * 22
                 )
+
+
+async def _put_in_place(connection: Any, table: str, row: Mapping[str, object]) -> None:
+    """Insert the row instead of ours, so that no unique key refuses it before a foreign key does."""
+    async with connection.transaction():
+        await connection.execute("set local session_replication_role = replica")
+        await connection.execute(f"delete from {table} where organization_id = $1", OURS)
+        await connection.execute("set local session_replication_role = origin")
+        await connection.execute(f"insert into {table} select * from jsonb_populate_record(null::{table}, $1)", row)
 
 
 @dataclass(frozen=True)
