@@ -169,12 +169,13 @@ class _Form:
         return sorted(found, key=lambda item: "conditions" not in item)
 
     def _pages(self) -> Item:
-        found: Item = {}
-        for screen in items(self.form.get("welcome_screens"))[:1]:
-            one = self._begin("text", screen)
-            words = f"{_bare(screen.get('title'))}\n\n{_described(screen)}"
-            found = {self.draft.locale: {"welcome": one.entry.text(words, PAGE_CHARACTERS_MAX, one.pipe)}}
-            one.end()
+        screens = items(self.form.get("welcome_screens"))
+        if not screens:
+            return {}
+        one = self._begin("text", screens[0])
+        words = "\n\n".join(f"{_bare(each.get('title'))}\n\n{_described(each)}" for each in screens)
+        found = {self.draft.locale: {"welcome": one.entry.text(words, PAGE_CHARACTERS_MAX, one.pipe)}}
+        one.end()
         return found
 
 

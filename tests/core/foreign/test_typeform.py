@@ -412,8 +412,9 @@ class TestTexts:
 
     def test_welcome(self) -> None:
         screen = {"ref": "w", "title": "Hello", "properties": {"description": "Five minutes."}}
-        made = read(form(field("yes_no"), welcome_screens=[screen], language="de"))
-        assert {"de": {"welcome": "Hello\nFive minutes."}} == made.document["pages"]
+        more = {"ref": "v", "title": "Welcome back"}
+        made = read(form(field("yes_no"), welcome_screens=[screen, more], language="de"))
+        assert {"de": {"welcome": "Hello\nFive minutes.\nWelcome back"}} == made.document["pages"]
         assert line_of(made, "text", "w").whole
 
     def test_hidden_values(self) -> None:
