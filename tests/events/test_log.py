@@ -212,12 +212,12 @@ class TestPrune:
         read = """select coalesce(sum(seq_tup_read + idx_tup_fetch), 0) from pg_stat_xact_user_tables
                   where relname = 'event'"""
         async with db.transaction(desk.pool) as database:
-            now = database.clock.now()
+            now, before = database.clock.now(), await database.fetch_value(read)
             assert (0, log.BEGINNING) == await log.prune_events(database, after=log.BEGINNING, now=now, limit=100)
             key = {"organization_id": desk.house.organization_id, "before": now - timedelta(days=7), "limit": 100}
             assert 0 == await log.prune_of(database, **key)
             assert 0 == await log.count_events_of(database, **key)
-            assert 300 > await database.fetch_value(read)
+            assert 300 > await database.fetch_value(read) - before  # it counts what this connection read earlier too
 
 
 async def _count(desk: Desk) -> int:

@@ -91,7 +91,7 @@ async def _read(
     visit: Visit, db: Database, job: ResponseImportRecord, upload: ResponseUpload | None
 ) -> tuple[ResponseUpload, Work, Table]:
     cells = await uploads.read_cells(db, **job.key, number=0)
-    upload = errors.found(upload, "This file is no longer kept.")
+    upload = errors.found(upload, "The file is no longer kept. Send it again.")
     named = {"caller": visit.caller, "questionnaire_id": job.questionnaire_id}
     work = await imports.open_work(db, **named, job=None, now=visit.now)
     return upload, work, Table(upload.names, cells[:SAMPLE_ROWS])
