@@ -89,7 +89,7 @@ LEFT_WITHOUT_LINK: Final = frozenset(
         "/console/welcome",  # the shop is set up; test_console looks at the steps
         "/console/welcome/organization",
         "/console/welcome/{questionnaire_id}/message",
-        "/console/questionnaires/{questionnaire_id}/import",  # none of the tour came so; test_arrivals looks at one
+        "/console/questionnaires/{questionnaire_id}/import",  # none of the tour came so; test_imports looks at one
         "/console/demonstration",  # the tour's service offers none; test_demonstrations looks at it
     }
 )

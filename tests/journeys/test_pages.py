@@ -79,7 +79,7 @@ NOT_RUN: Final[Mapping[tuple[str, str], str]] = {
         "takes a file; tests/run/cli/test_questionnaires.py imports some"
     ),
     ("questionnaires-of-others.md", 'curl -X POST "$BASE_URL/q/questionnaire/import'): (
-        "takes a file; tests/asking/questionnaires/test_arrivals.py sends some"
+        "takes a file; tests/asking/questionnaires/test_imports.py sends some"
     ),
     (
         "chats.md",

@@ -256,7 +256,7 @@ FREE: Final[Mapping[str, Mapping[str, str]]] = {
     "coupon_code": {"code": "a code of the organization; whose it is is told by the instance alone"},
     "questionnaire": {"default_locale": AUTHORED, "description": AUTHORED, "display_name": AUTHORED,
                       "locales": AUTHORED, "questionnaire_icon_url": AUTHORED, "slug": AUTHORED, "title": AUTHORED},
-    "questionnaire_draft": {"arrival": AUTHORED, "before": AUTHORED, "definition": AUTHORED,
+    "questionnaire_draft": {"import_report": AUTHORED, "before": AUTHORED, "definition": AUTHORED,
                             "translated_sources": AUTHORED},
     "anonymous_pool": {"sealed": f"{SEALED}: answers of people whom nobody can tell apart"},
     "questionnaire_instance": {"anonymity": FIXED, "flags": FIXED, "judgement": FIXED,

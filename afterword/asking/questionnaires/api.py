@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from afterword import errors
-from afterword.asking.questionnaires import access, arrivals, departures, files, service, store
+from afterword.asking.questionnaires import access, exports, files, imports, service, store
 from afterword.asking.questionnaires.files import Edition
 from afterword.core import foreign
 from afterword.core.foreign.parts import BYTES_MAX
@@ -239,15 +239,15 @@ class Question(fields.Answer):
         return msgspec.convert(document, cls)
 
 
-class ArrivalQuery(fields.Request):
+class QuestionnaireImportQuery(fields.Request):
     """The application that gets the questionnaire, and its name."""
 
     owner_application_id: fields.Id | None = None
-    display_name: Annotated[str, Meta(max_length=arrivals.NAME_CHARACTERS_MAX)] = ""
+    display_name: Annotated[str, Meta(max_length=imports.NAME_CHARACTERS_MAX)] = ""
     dry_run: bool = False
 
 
-class QuestionnaireArrival(fields.Answer):
+class QuestionnaireImport(fields.Answer):
     """A questionnaire of another system as a draft."""
 
     questionnaire_id: fields.Id | None
@@ -257,7 +257,7 @@ class QuestionnaireArrival(fields.Answer):
     conditions_count: int
     whole_conditions_count: int
     left_out_count: int
-    lines: list[departures.FileLine]
+    lines: list[exports.FileLine]
 
 
 @routes.list("/q/questionnaire", answer=Questionnaire, summary="Get all questionnaires")
@@ -292,18 +292,18 @@ async def create_questionnaire(call: Call[QuestionnaireRequest], db: Database) -
     )
 
 
-def _arrival(upload: Upload, query: ArrivalQuery) -> arrivals.Arrival:
-    return arrivals.read(upload.content, name=query.display_name or (upload.file_name or "").rpartition(".")[0])
+def _foreign_file(upload: Upload, query: QuestionnaireImportQuery) -> imports.ForeignFile:
+    return imports.read(upload.content, name=query.display_name or (upload.file_name or "").rpartition(".")[0])
 
 
 @routes.post(
     "/q/questionnaire/import",
     scope="Questionnaire.Create",
-    query=ArrivalQuery,
+    query=QuestionnaireImportQuery,
     uploads=("application/octet-stream", "application/xml", "application/json", "text/plain", uploads.FORM),
     bytes_max=BYTES_MAX + 10_000,
-    prepare=_arrival,
-    answer=QuestionnaireArrival,
+    prepare=_foreign_file,
+    answer=QuestionnaireImport,
     other_statuses=(200,),
     summary="Import questionnaire of another system",
     description=(
@@ -311,30 +311,30 @@ def _arrival(upload: Upload, query: ArrivalQuery) -> arrivals.Arrival:
         "new questionnaire; `lines` tell what was taken, what was taken differently and what was left out, and why."
     ),
 )
-async def import_questionnaire(call: Call[arrivals.Arrival], db: Database) -> Answer:
-    query: ArrivalQuery = call.query
-    caller, arrival, own = call.caller, call.body, sorted(call.caller.application_ids)
+async def import_questionnaire(call: Call[imports.ForeignFile], db: Database) -> Answer:
+    query: QuestionnaireImportQuery = call.query
+    caller, file, own = call.caller, call.body, sorted(call.caller.application_ids)
     application_id = query.owner_application_id or (own[0] if own else "")
     application_id = application_id or await get_first_application_id(db, organization_id=caller.organization_id) or ""
     wrong = await checks.reach_errors(db, caller=caller, application_id=application_id)
     errors.check([replace(one, pointer=None, parameter="owner_application_id") for one in wrong])
     if query.dry_run:
-        return Answer(_arrival_answer(None, arrival), status=200)
-    made, _ = await arrivals.create(
+        return Answer(_import_answer(None, file), status=200)
+    made, _ = await imports.create(
         db,
         organization_id=caller.organization_id,
         application_id=application_id,
-        arrival=arrival,
+        file=file,
         slug=None,
         now=call.now,
         actor=caller,
     )
-    return Answer(_arrival_answer(made.questionnaire_id, arrival), location=f"/q/questionnaire/{made.questionnaire_id}")
+    return Answer(_import_answer(made.questionnaire_id, file), location=f"/q/questionnaire/{made.questionnaire_id}")
 
 
-def _arrival_answer(questionnaire_id: str | None, arrival: arrivals.Arrival) -> QuestionnaireArrival:
-    lines = [*map(departures.FileLine.of, arrival.lines)]
-    return QuestionnaireArrival(questionnaire_id, arrival.format, **asdict(arrival.summary), lines=lines)
+def _import_answer(questionnaire_id: str | None, file: imports.ForeignFile) -> QuestionnaireImport:
+    lines = [*map(exports.FileLine.of, file.lines)]
+    return QuestionnaireImport(questionnaire_id, file.format, **asdict(file.summary), lines=lines)
 
 
 @routes.patch(
@@ -472,4 +472,4 @@ def _version_of(version: store.PublishedVersion, zone: tzinfo) -> fields.Resourc
 
 
 # One package; the reference lists its families separately.
-routes.all.extend([*departures.routes.all, *group_routes.all, *question_routes.all])
+routes.all.extend([*exports.routes.all, *group_routes.all, *question_routes.all])

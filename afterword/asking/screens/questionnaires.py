@@ -10,7 +10,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import ids
-from afterword.asking.questionnaires import access, api, arrivals, drafts, store
+from afterword.asking.questionnaires import access, api, drafts, imports, store
 from afterword.asking.questionnaires.drafts import DraftRecord, State
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.cases import rules
@@ -363,7 +363,7 @@ async def overview(visit: Visit, db: Database) -> Response:
         db, organization_id=questionnaire.organization_id, questionnaire_ids=[questionnaire.questionnaire_id]
     )
     senders = await _senders(visit, db, questionnaire)
-    arrived_from = await arrivals.get_format(db, **questionnaire.key)
+    imported_from = await imports.get_format(db, **questionnaire.key)
     may_alert = {"Alert.Create", "Alert.Update"} <= visit.caller.scopes and questionnaire.archived_time is None
     unhappy = await rules.unhappy_of(db, questionnaire=questionnaire) if may_alert else None
     state, problems, scopes = states[questionnaire.questionnaire_id], work.problems(visit), visit.caller.scopes
@@ -388,7 +388,7 @@ async def overview(visit: Visit, db: Database) -> Response:
         groups=rows_of(visit.words, work.draft.definition, path=f"{work.path}/edit", wrong=problems),
         length=length_text(visit.words, work.definition),
         languages=[visit.words.language_name(one) for one in questionnaire.locales],
-        arrived_from=arrived_from or "",
+        imported_from=imported_from or "",
         senders=senders,
         new_sender_url=address(pipelines.NEW, questionnaire=questionnaire.questionnaire_id)
         if "Pipeline.Create" in scopes and is_open and state.number is not None

@@ -10,15 +10,15 @@ from afterword import errors
 from afterword.asking.questionnaires import (
     access,
     api,
-    departures,
     drafts,
+    exports,
     service as questionnaires_service,
     store,
     visuals as themes,
 )
 from afterword.asking.questionnaires.library import service as library
 from afterword.asking.questionnaires.visuals import Layers
-from afterword.asking.screens import arrivals, question_form, questionnaires
+from afterword.asking.screens import imports, question_form, questionnaires
 from afterword.asking.screens.questionnaires import LISTING, NEW, ONE, PATH, length_text
 from afterword.console.inputs import require_same, same_version
 from afterword.console.removals import removal
@@ -62,8 +62,8 @@ routes = Screens()
 async def create(visit: Visit) -> Response:
     form, file = visit.form, None
     is_chosen = form.text("template") or form.text("library_name")
-    if not is_chosen and (arrived := await arrivals.arrive(visit)) is not None:
-        return arrived
+    if not is_chosen and (imported := await imports.import_file(visit)) is not None:
+        return imported
     errors.check(_length_errors(visit))
     made = await visit.change(
         questionnaires_service.create,
@@ -123,7 +123,7 @@ async def _new(visit: Visit, db: Database, refusal: errors.Refusal | None = None
         refusal=refusal,
         applications=[(one.application_id, one.display_name) for one in applications],
         application_id=given.text("application_id") if given else copied.owner_application_id if copied else "",
-        file_types=f".yaml,.yml,application/yaml,{arrivals.ENDINGS}",
+        file_types=f".yaml,.yml,application/yaml,{imports.ENDINGS}",
         systems=f"Afterword (.yaml), {foreign.known()}",
         mb=BYTES_MAX // 1_000_000,
         is_brought="brought" in visit.query,
@@ -153,8 +153,8 @@ def _book(visit: Visit, name: str) -> dict[str, Any]:
 
 @routes.get(f"{ONE}/file", scope="Questionnaire.Read")
 async def download_file(visit: Visit) -> Response:
-    name = next((one for one in departures.TARGETS if one == visit.query.get("format")), None)
-    return download(await visit.load(departures.download, caller=visit.caller, **visit.ids, name=name))
+    name = next((one for one in exports.TARGETS if one == visit.query.get("format")), None)
+    return download(await visit.load(exports.download, caller=visit.caller, **visit.ids, name=name))
 
 
 @routes.get(f"{ONE}/files", scope="Questionnaire.Read")
@@ -163,8 +163,8 @@ async def list_files(visit: Visit) -> Response:
     found: list[dict[str, Any]] = []
     async with visit.read() as db:
         one = await access.get(db, caller=visit.caller, **visit.ids)
-        for name, target in departures.TARGETS.items():
-            made = await departures.written(db, caller=visit.caller, **visit.ids, name=name)
+        for name, target in exports.TARGETS.items():
+            made = await exports.written(db, caller=visit.caller, **visit.ids, name=name)
             lines = [(line.title, [visit.words.said(each) for each in line.sentences]) for line in made.lines]
             found.append({"name": name, "label": f"{target.label} (.{target.ending})", "lines": lines})
     return visit.page(

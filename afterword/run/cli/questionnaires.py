@@ -10,7 +10,7 @@ import cyclopts
 from cyclopts import Parameter
 
 from afterword import errors
-from afterword.asking.questionnaires import arrivals, service as questionnaires
+from afterword.asking.questionnaires import imports, service as questionnaires
 from afterword.asking.questionnaires.library import service as library
 from afterword.asking.questionnaires.service import Imported
 from afterword.core import foreign
@@ -109,25 +109,25 @@ OUTCOMES: Final = {"taken": "taken", "changed": "taken differently", "left_out":
 
 
 async def _import_foreign(file: Path, *, organization: str | None, application: str | None, check: bool) -> None:
-    arrival = await asyncio.to_thread(lambda: arrivals.read(file.read_bytes(), name=file.stem))
+    brought = await asyncio.to_thread(lambda: imports.read(file.read_bytes(), name=file.stem))
     questionnaire_id = ""
     with suppress(_Checked):
         async with open_organization(organization) as (_, database, owner):
-            questionnaire, _ = await arrivals.create(
+            questionnaire, _ = await imports.create(
                 database,
                 organization_id=owner.organization_id,
                 application_id=application or await _first_application(database, owner.organization_id),
-                arrival=arrival,
+                file=brought,
                 slug=file.stem,
                 now=database.clock.now(),
             )
             if check:
                 raise _Checked
             questionnaire_id = questionnaire.questionnaire_id
-    for line in arrival.lines:
+    for line in brought.lines:
         why = " ".join(line.sentences)
         print(f"{OUTCOMES[line.outcome]}: {line.kind} {line.place}{f': {why}' if why else ''}")
-    found = arrival.summary
+    found = brought.summary
     print(
         f"{found.whole_questions_count} of {found.questions_count} questions are whole, "
         f"{found.whole_conditions_count} of {found.conditions_count} conditions. "

@@ -1685,9 +1685,9 @@ CREATE TABLE questionnaire_draft (
     updated_by text,
     translated_sources jsonb,
     before jsonb,
-    arrival jsonb,
-    CONSTRAINT questionnaire_draft_arrival_check CHECK ((jsonb_typeof(arrival) = 'object'::text)),
-    CONSTRAINT questionnaire_draft_definition_check CHECK ((jsonb_typeof(definition) = 'object'::text))
+    import_report jsonb,
+    CONSTRAINT questionnaire_draft_definition_check CHECK ((jsonb_typeof(definition) = 'object'::text)),
+    CONSTRAINT questionnaire_draft_import_report_check CHECK ((jsonb_typeof(import_report) = 'object'::text))
 );
 
 CREATE TABLE questionnaire_instance (

@@ -2126,8 +2126,14 @@ export interface Questionnaire {
   updated_by: string | null;
 }
 
+/** The report of a file for another system, by the things that it cannot hold. */
+export interface QuestionnaireFileReport {
+  format: string;
+  lines: Array<FileLine>;
+}
+
 /** A questionnaire of another system as a draft. */
-export interface QuestionnaireArrival {
+export interface QuestionnaireImport {
   questionnaire_id: string | null;
   format: string;
   questions_count: number;
@@ -2135,12 +2141,6 @@ export interface QuestionnaireArrival {
   conditions_count: number;
   whole_conditions_count: number;
   left_out_count: number;
-  lines: Array<FileLine>;
-}
-
-/** The report of a file for another system, by the things that it cannot hold. */
-export interface QuestionnaireFileReport {
-  format: string;
   lines: Array<FileLine>;
 }
 

@@ -270,7 +270,7 @@ export class Questionnaires extends Family {
   }
 
   /** Import questionnaire of another system. A file of LimeSurvey (.lss, .txt), Qualtrics (.qsf), Typeform (.json), Formbricks (.json), SurveyJS (.json), XLSForm (.xlsx), at most 5,000,000 bytes; its content tells which. It becomes the draft of a new questionnaire; `lines` tell what was taken, what was taken differently and what was left out, and why. Needs `Questionnaire.Create`. */
-  importQuestionnaire(body: string, options: { owner_application_id?: string | null; display_name?: string; dry_run?: boolean; idempotencyKey?: string } = {}): Promise<models.QuestionnaireArrival> {
+  importQuestionnaire(body: string, options: { owner_application_id?: string | null; display_name?: string; dry_run?: boolean; idempotencyKey?: string } = {}): Promise<models.QuestionnaireImport> {
     return this.transport.send("POST", `/q/questionnaire/import`, options, body);
   }
 

@@ -122,7 +122,7 @@ def asked_of(definition: Definition, answers: dict[str, int]) -> list[str]:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_conditions_ask_what_jumps_ask(seed: int) -> None:
-    """Where the others have conditions in place of our jumps, people are asked the same questions."""
+    """The conditions that the others have in place of our jumps ask people the same questions."""
     draw = random.Random(seed)  # noqa: S311
     definition = with_jumps(draw)
     shown = shown_when(definition)

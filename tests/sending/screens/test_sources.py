@@ -137,7 +137,7 @@ async def test_event_and_its_message(client: Client, browser: httpx2.AsyncClient
 
 
 async def test_notes(client: Client, browser: httpx2.AsyncClient) -> None:
-    """Where a system takes notes, its form has their token, which nobody sees again; its page says how it went."""
+    """The form of a system that takes notes has their token, which nobody sees again; its page says how it went."""
     general = await connected(browser)
     assert "This system takes no notes." in (await browser.get(general)).text
     assert "note_token" not in (await browser.get(f"{general}/edit")).text

@@ -1921,7 +1921,16 @@ class Questionnaire(Struct, kw_only=True):
     updated_by: str | None
 
 
-class QuestionnaireArrival(Struct, kw_only=True):
+class QuestionnaireFileReport(Struct, kw_only=True):
+    """
+    The report of a file for another system, by the things that it cannot hold.
+    """
+
+    format: str
+    lines: list[FileLine]
+
+
+class QuestionnaireImport(Struct, kw_only=True):
     """
     A questionnaire of another system as a draft.
     """
@@ -1933,15 +1942,6 @@ class QuestionnaireArrival(Struct, kw_only=True):
     conditions_count: int
     whole_conditions_count: int
     left_out_count: int
-    lines: list[FileLine]
-
-
-class QuestionnaireFileReport(Struct, kw_only=True):
-    """
-    The report of a file for another system, by the things that it cannot hold.
-    """
-
-    format: str
     lines: list[FileLine]
 
 

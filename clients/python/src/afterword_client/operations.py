@@ -634,7 +634,7 @@ class Questionnaires(Family):
         display_name: str | None = None,
         dry_run: bool | None = None,
         idempotency_key: str | None = None,
-    ) -> models.QuestionnaireArrival:
+    ) -> models.QuestionnaireImport:
         """Import questionnaire of another system.
 
         A file of LimeSurvey (.lss, .txt), Qualtrics (.qsf), Typeform (.json), Formbricks (.json), SurveyJS (.json),
@@ -648,7 +648,7 @@ class Questionnaires(Family):
             query={"owner_application_id": owner_application_id, "display_name": display_name, "dry_run": dry_run},
             body=body,
             idempotency_key=idempotency_key,
-        ).read(models.QuestionnaireArrival)
+        ).read(models.QuestionnaireImport)
 
     def get_questionnaire_file(
         self, questionnaire_id: str, *, format: Literal["afterword", "limesurvey", "surveyjs"] | None = None

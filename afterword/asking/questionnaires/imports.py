@@ -1,4 +1,4 @@
-"""Questionnaires of other systems arrive: a file becomes a draft, and the report of what became of it stays with it."""
+"""Imports of other systems' questionnaires: a file becomes a draft, with which the report of the import stays."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -18,7 +18,7 @@ _TEXTS: Final = ("title", "description")
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class ForeignFile:
     """A file as a file of ours, and its report. `format`: the name of the other system."""
 
     format: str
@@ -30,7 +30,7 @@ class Arrival:
         return foreign.Summary.of(self.lines)
 
 
-def read(content: bytes, *, name: str) -> Arrival:
+def read(content: bytes, *, name: str) -> ForeignFile:
     """Make a file of ours of it; `name`: of the new questionnaire, else its title or the other system has it.
 
     For a thread of its own. Raises TooLarge, Malformed, Invalid.
@@ -38,7 +38,7 @@ def read(content: bytes, *, name: str) -> Arrival:
     form, made = foreign.read(content)
     texts = {each: made.document.pop(each, None) for each in _TEXTS}
     display_name = (name.strip() or texts["title"] or form.label)[:NAME_CHARACTERS_MAX].strip()
-    return Arrival(form.label, files.written({"display_name": display_name, **texts}, made.document), made.lines)
+    return ForeignFile(form.label, files.written({"display_name": display_name, **texts}, made.document), made.lines)
 
 
 async def create(
@@ -46,7 +46,7 @@ async def create(
     *,
     organization_id: str,
     application_id: str,
-    arrival: Arrival,
+    file: ForeignFile,
     slug: str | None,
     now: datetime,
     actor: Caller | None = None,
@@ -59,17 +59,17 @@ async def create(
         db,
         organization_id=organization_id,
         application_id=application_id,
-        text=arrival.text,
+        text=file.text,
         slug=slug,
         now=now,
         actor=actor,
     )
     lines = [
         replace(one, key=id_of("ending" if one.kind == "ending" else "question", one.key) if one.key else "")
-        for one in arrival.lines
+        for one in file.lines
     ]
-    document = {"format": arrival.format, "lines": [_document_of(one) for one in lines]}
-    await _update_arrival(db, **questionnaire.key, document=document)
+    document = {"format": file.format, "lines": [_document_of(one) for one in lines]}
+    await _update_report(db, **questionnaire.key, document=document)
     return questionnaire, lines
 
 
@@ -84,11 +84,11 @@ def _line_of(document: Mapping[str, Any]) -> Line:
     return Line(**members)
 
 
-async def _update_arrival(
+async def _update_report(
     db: Database, *, organization_id: str, questionnaire_id: str, document: Mapping[str, Any]
 ) -> None:
     await db.execute(
-        "update questionnaire_draft set arrival = $3 where organization_id = $1 and questionnaire_id = $2",
+        "update questionnaire_draft set import_report = $3 where organization_id = $1 and questionnaire_id = $2",
         *(organization_id, questionnaire_id, document),
     )
 
@@ -96,7 +96,8 @@ async def _update_arrival(
 async def get_format(db: Database, *, organization_id: str, questionnaire_id: str) -> str | None:
     """The name of the other system; None for a draft that was begun here."""
     return await db.fetch_value(
-        "select arrival ->> 'format' from questionnaire_draft where organization_id = $1 and questionnaire_id = $2",
+        """select import_report ->> 'format' from questionnaire_draft
+           where organization_id = $1 and questionnaire_id = $2""",
         *(organization_id, questionnaire_id),
     )
 
@@ -104,7 +105,8 @@ async def get_format(db: Database, *, organization_id: str, questionnaire_id: st
 async def get_lines(db: Database, *, organization_id: str, questionnaire_id: str) -> list[Line]:
     """The report of a draft that another system's file became."""
     found = await db.fetch_value(
-        "select arrival -> 'lines' from questionnaire_draft where organization_id = $1 and questionnaire_id = $2",
+        """select import_report -> 'lines' from questionnaire_draft
+           where organization_id = $1 and questionnaire_id = $2""",
         *(organization_id, questionnaire_id),
     )
     return [_line_of(one) for one in found or ()]

@@ -7,7 +7,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import access, arrivals
+from afterword.asking.questionnaires import access, imports
 from afterword.asking.screens.questionnaires import ONE, PATH
 from afterword.console.screens import Screens, Visit
 from afterword.core import foreign
@@ -31,25 +31,25 @@ KINDS: Final[Mapping[str, Marked]] = {
 routes = Screens()
 
 
-async def arrive(visit: Visit) -> Response | None:
+async def import_file(visit: Visit) -> Response | None:
     """Makes an uploaded file of another system a draft, and leads to its report; None for any other file."""
     form, caller, content = visit.form, visit.caller, visit.form.files.get("file", b"")
     name = form.text("display_name") or (form.file_names.get("file") or "").rpartition(".")[0]
     try:
         if await asyncio.to_thread(foreign.format_of, content) is None:
             return None
-        arrival = await asyncio.to_thread(arrivals.read, content, name=name)
+        file = await asyncio.to_thread(imports.read, content, name=name)
     except (errors.TooLarge, errors.Malformed, errors.Invalid) as refusal:
         said = refusal.errors[0].message if refusal.errors else refusal.detail
         raise errors.Invalid.at("/file", "wrong", said) from refusal
     async with visit.write() as db:
         application_id = form.text("application_id")
         errors.check(await checks.reach_errors(db, caller=caller, application_id=application_id))
-        made, _ = await arrivals.create(
+        made, _ = await imports.create(
             db,
             organization_id=caller.organization_id,
             application_id=application_id,
-            arrival=arrival,
+            file=file,
             slug=None,
             now=visit.now,
             actor=caller,
@@ -62,15 +62,15 @@ async def report(visit: Visit) -> Response:
     words, show = visit.words, visit.query.get("show", "")
     async with visit.read() as db:
         one = await access.get(db, caller=visit.caller, questionnaire_id=visit.id("questionnaire_id"))
-        name = errors.found(await arrivals.get_format(db, **one.key), "This questionnaire was begun here.")
-        lines = await arrivals.get_lines(db, **one.key)
+        name = errors.found(await imports.get_format(db, **one.key), "This questionnaire was begun here.")
+        lines = await imports.get_lines(db, **one.key)
     path = f"{PATH}/{one.questionnaire_id}"
     chosen = [line for line in lines if show not in OUTCOMES or line.outcome == show]
     begin = int(visit.query["begin"]) if visit.query.get("begin", "")[:6].isdecimal() else 0
     found, behind = foreign.Summary.of(lines), begin + ROWS
     may_edit = "Questionnaire.Update" in visit.caller.scopes and one.archived_time is None
     return visit.page(
-        "arrival.html",
+        "questionnaire_import.html",
         title=words("Import report, {name}", name=name),
         name=one.display_name,
         path=path,

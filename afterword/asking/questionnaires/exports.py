@@ -1,4 +1,4 @@
-"""Questionnaires leave for other systems: a file for each, and the report of what the file cannot hold."""
+"""Exports of questionnaires for other systems: a file for each, and the report of what the file cannot hold."""
 
 import asyncio
 from collections.abc import Callable, Mapping

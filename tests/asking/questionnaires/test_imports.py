@@ -2,7 +2,7 @@
 
 import httpx2
 
-from afterword.asking.questionnaires import arrivals
+from afterword.asking.questionnaires import imports
 from afterword.kit import db
 from tests.asking.questionnaires.http import Api
 from tests.core.foreign.lss import Q, survey
@@ -73,8 +73,8 @@ class TestImport:
         assert ["text", "statement", "text"] == [each["type"] for each in found]
         key = {"organization_id": api.house.organization_id, "questionnaire_id": answer["questionnaire_id"]}
         async with db.connection(pool) as database:
-            assert "LimeSurvey" == await arrivals.get_format(database, **key)
-            stored = await arrivals.get_lines(database, **key)
+            assert "LimeSurvey" == await imports.get_format(database, **key)
+            stored = await imports.get_lines(database, **key)
         assert {each["question_id"] for each in found} <= {line.key for line in stored}
         assert 201 == (await api.post(f"/q/questionnaire/{answer['questionnaire_id']}/version")).status_code
 
