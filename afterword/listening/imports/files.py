@@ -23,6 +23,7 @@ WORKBOOK_BYTES_MAX: Final = 67_108_864
 COLUMNS_MAX: Final = 2_000
 CELL_CHARACTERS_MAX: Final = 131_072  # as the module csv has it, for all that a process reads
 SAMPLE_ROWS: Final = 200
+LEVELS_MAX: Final = 3  # of objects within objects that have columns of their own
 FIRST_ROW: Final = 2  # behind the header
 SPSS_ROWS: Final = 5_000  # that are in memory at once
 LISTS: Final = ("items", "data", "responses", "results")  # of JSON documents, where the rows are
@@ -38,7 +39,7 @@ def is_lines_of_json(head: bytes) -> bool:
     first = text.split(b"\n", 1)[0]
     try:
         found = msgspec.json.decode(first)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return b"\n" not in head and len(head) == HEAD_BYTES
     return "answers" in found and not isinstance(found.get("items"), list)
 
@@ -58,8 +59,7 @@ def read(path: Path, source: BinaryIO) -> tuple[Table, Rows]:
         names, rows = _csv(io.BytesIO(tables.csv_of(_bounded(source, WORKBOOK_BYTES_MAX))), head=b"")
     else:
         names, rows = _csv(source, head=head)
-    if len(names) > COLUMNS_MAX:
-        raise errors.Invalid.at("", "too_many", Sentence("A file has at most {n} columns.", n=COLUMNS_MAX))
+    _check_count(names)
     return headed(names, rows, SAMPLE_ROWS)
 
 
@@ -110,21 +110,30 @@ def _records(text: io.TextIOWrapper, separator: str) -> Rows:
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """No two alike: the second "Why?" is "Why? (2)"."""
-    found: list[str] = []
+    """No two alike: the second "Why?" is "Why? (2)". Raises Invalid for too many."""
+    _check_count(names)
+    found: dict[str, int] = {}  # by name, how often it stood there
+    chosen: list[str] = []
     for name in names:
-        number, chosen = 2, name
-        while name and chosen in found:
-            number, chosen = number + 1, f"{name} ({number})"
-        found.append(chosen)
-    return found
+        shown = name
+        while name and shown in found:
+            found[name] += 1
+            shown = f"{name} ({found[name]})"
+        found[shown] = 1
+        chosen.append(shown)
+    return chosen
+
+
+def _check_count(names: Sequence[str]) -> None:
+    if len(names) > COLUMNS_MAX:
+        raise errors.Invalid.at("", "too_many", Sentence("A file has at most {n} columns.", n=COLUMNS_MAX))
 
 
 def _json(content: bytes) -> tuple[list[str], Rows]:
     """Objects in a list, alone or as a member; of Typeform the answers of each by the names of their questions."""
     try:
         document = msgspec.json.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise errors.Invalid.at("", "invalid_format", "This is not valid JSON.") from error
     listed = document if isinstance(document, list) else None
     if isinstance(document, dict):
@@ -137,14 +146,14 @@ def _json(content: bytes) -> tuple[list[str], Rows]:
     return names, ([one.get(name, "") for name in names] for one in flat)
 
 
-def _flat(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """The members with their names; those of `data`, `hidden` and `answers` under their own."""
+def _flat(row: Mapping[str, Any], prefix: str = "", depth: int = 1) -> Iterator[tuple[str, str]]:
+    """The members with their names; those of `data`, `hidden` and `answers` under their own, to the third level."""
     for name, value in row.items():
         if name == "answers" and isinstance(value, list):
             yield from (pair for one in value if isinstance(one, dict) and (pair := _answer(one)))
-        elif isinstance(value, dict) and not prefix:
+        elif isinstance(value, dict) and not prefix and depth < LEVELS_MAX:
             bare = name in {"data", "hidden", "answers", "variables"}
-            yield from _flat(value, prefix="" if bare else f"{name}.")
+            yield from _flat(value, prefix="" if bare else f"{name}.", depth=depth + 1)
         else:
             yield f"{prefix}{name}", _text(value)
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,8 @@ def rows_of(tmp_path: Path, content: bytes, name: str = "answers.csv") -> tuple[
         (b'[{"a": 1}', "invalid_format"),
         (b"a,b\n1," + b"x" * (files.CELL_CHARACTERS_MAX + 1), "invalid_format"),
         (",".join(f"c{n}" for n in range(files.COLUMNS_MAX + 1)).encode() + b"\n1", "too_many"),
+        (b"[" * 100_000, "invalid_format"),
+        (b'{"a": ' * 100_000 + b"\n{}", "invalid_format"),
     ],
 )
 def test_what_cannot_be_read(tmp_path: Path, content: bytes, code: str) -> None:
@@ -76,6 +79,20 @@ def test_csv(tmp_path: Path, encoding: str, separator: str) -> None:
     names, rows = rows_of(tmp_path, text.encode(encoding))
     assert ["Κλειδί", "Λόγος", "Λόγος (2)"] == names
     assert [["1", f"καλό{separator}φθηνό", "φίλος"], ["2", "Δύο\n λόγια", ""]] == rows
+
+
+def test_columns_of_one_name(tmp_path: Path) -> None:
+    """Each is numbered once: to try all numbers for each would take minutes."""
+    begun = time.process_time()
+    names, _ = rows_of(tmp_path, ",".join(["a", "a (3)", *"a" * (files.COLUMNS_MAX - 2)]).encode() + b"\n1")
+    assert ["a", "a (3)", "a (2)", "a (4)"] == names[:4]
+    assert files.COLUMNS_MAX == len(set(names))
+    assert time.process_time() - begun < 10
+
+
+def test_objects_in_objects(tmp_path: Path) -> None:
+    names, rows = rows_of(tmp_path, b'[{"data": ' + b'{"data": ' * 300 + b'{"a": 1}' + b"}" * 301 + b"]", "a.json")
+    assert (["data"], 1) == (names, len(rows))
 
 
 def test_workbook(tmp_path: Path) -> None:

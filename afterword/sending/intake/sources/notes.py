@@ -164,7 +164,7 @@ async def _log_in(
             if not isinstance(granted, Sent | Refused):
                 return granted
             user, token = "", msgspec.json.decode(body, type=dict[str, Any])["access_token"]
-    except (sealing.Unreadable, msgspec.DecodeError, KeyError):
+    except (sealing.Unreadable, msgspec.DecodeError, RecursionError, KeyError):
         return Retry("account", rules.SAYS[401])
     return {"Content-Type": "application/json", **rules.headers_of(account.kind, user, token)}
 
