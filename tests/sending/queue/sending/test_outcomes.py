@@ -7,7 +7,7 @@ from afterword.kit.transport.base import Refused, Retry, Unknown
 from afterword.sending.queue.sending import service as sending
 from afterword.sending.queue.sending.outcomes import Waits
 from tests.sending.queue.conftest import SMS, Queue
-from tests.sending.queue.test_moves import DAY, FAILED, IGNORED, LOST, MINUTE, OK, SCHEDULED, SENT, UNCERTAIN
+from tests.sending.queue.test_moves import DAY, FAILED, IGNORED, LOST, MINUTE, OK, SCHEDULED, SECOND, SENT, UNCERTAIN
 
 
 class TestSettle:
@@ -78,7 +78,7 @@ class TestSettle:
 
     async def test_retry(self, queue: Queue) -> None:
         item = await queue.schedule()
-        before = await queue.now()
+        before = await queue.now() - SECOND
 
         await queue.worker().send(Retry("recipient", "451 4.3.0 busy", 451))
 
@@ -92,7 +92,7 @@ class TestSettle:
 
     async def test_retry_not_before_the_other_side_said(self, queue: Queue) -> None:
         item = await queue.schedule()
-        before = await queue.now()
+        before = await queue.now() - SECOND
 
         await queue.worker().send(Retry("recipient", "450 greylisted", 450, after_seconds=300))
 
@@ -152,7 +152,7 @@ class TestSettle:
 
     async def test_unknown(self, queue: Queue) -> None:
         item = await queue.schedule()
-        before = await queue.now()
+        before = await queue.now() - SECOND
 
         await queue.worker().send(Unknown("no answer"))
 
