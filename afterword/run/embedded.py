@@ -466,6 +466,7 @@ SETTINGS: Mapping[str, str] = {
     "huge_pages": "off",
     "random_page_cost": "1.1",
     "wal_compression": "on",
+    "max_wal_size": "4GB",  # an import of many responses would write a checkpoint, and pages whole, every minute
     "timezone": "UTC",
     "log_timezone": "UTC",
     "logging_collector": "on",  # one file for each day of the week: the log never grows past a week

@@ -11,7 +11,7 @@ that `add` has counted commit with their responses, so `rows_read` of the import
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
@@ -21,7 +21,7 @@ from msgspec import Meta
 from afterword import errors, ids
 from afterword.asking.instances import answers as answers_store
 from afterword.asking.instances.issuing import NotPublished
-from afterword.asking.questionnaires import access, metadata
+from afterword.asking.questionnaires import access, metadata, store as questionnaires_store
 from afterword.asking.questionnaires.store import Questionnaire, Version
 from afterword.core.answers import imported, progress
 from afterword.core.answers.imported import AnswerSheet
@@ -45,6 +45,7 @@ from afterword.listening.imports import store
 from afterword.listening.imports.store import ResponseImportRecord
 from afterword.listening.reports.daily_counts import service as daily_counts
 from afterword.listening.responses import rows as response_rows
+from afterword.listening.responses.rows import Source
 from afterword.people.responders import service as responders
 from afterword.people.responders.service import ResponderInput
 from afterword.tenants.organizations import retention as holds
@@ -439,7 +440,20 @@ async def _write(
             for question_id, given in row.content.answers.items()
         ],
     )
-    await response_rows.write(db, keys=[(job.organization_id, instance_id) for instance_id, _, _ in made])
+    questionnaire = await questionnaires_store.get_questionnaire(db, **key, questionnaire_id=job.questionnaire_id)
+    sources = [
+        Source(
+            *(job.organization_id, instance_id, job.questionnaire_id, questionnaire.owner_application_id),
+            *(version.version_id, person.responder_id, row.content.channel_id, False, row.content.locale),
+            *(row.submitted, row.external_id, questionnaire.key_question_id, row.content.metadata, ()),
+            [
+                {"version_id": version.version_id, "question_id": question_id, **asdict(given)}
+                for question_id, given in row.content.answers.items()
+            ],
+        )
+        for instance_id, row, person in made
+    ]
+    await response_rows.write_new(db, sources=sources)
     moments = [(row.submitted, row.content.started) for row in new]
     await _mark(db, job=job, time_zone=work.time_zone, moments=moments, now=now)
     return [instance_id for instance_id, _, _ in made]

@@ -6,7 +6,7 @@ made anew from the instance and its answers.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, LiteralString, get_args
 
@@ -52,17 +52,21 @@ _EXCLUDED: Final = qualified(_COLUMNS, "excluded")
 _GIVEN: Final = qualified(_COLUMNS, "r")
 
 
+# Of the responder `p`.
+_PERSON: Final[LiteralString] = """array(select a.identifier from responder_address a
+                   where a.organization_id = p.organization_id and a.responder_id = p.responder_id
+                   union all select d.value from jsonb_each_text(p.metadata) d)"""
+
+
 async def _list_sources(
     db: Database, *, keys: Sequence[Key]
 ) -> list[Source]:  # any tenant: the log's reader serves all
     """Those of these instances that have a response: answered, and not deleted."""
     return await db.records(Source).fetch(
-        """select i.organization_id, i.instance_id, i.questionnaire_id, q.owner_application_id as application_id,
+        f"""select i.organization_id, i.instance_id, i.questionnaire_id, q.owner_application_id as application_id,
              i.version_id, i.responder_id, i.channel_id, i.test, i.locale, i.submitted_time,
              coalesce(i.external_id, m.external_reference) as external_reference, q.key_question_id, i.metadata,
-             array(select a.identifier from responder_address a
-                   where a.organization_id = i.organization_id and a.responder_id = i.responder_id
-                   union all select d.value from jsonb_each_text(p.metadata) d) as person,
+             {_PERSON} as person,
              (select coalesce(jsonb_agg(jsonb_build_object('question_id', a.question_id, 'version_id', a.version_id,
                 'value', a.value, 'other_text', a.other_text)), '[]') from answer a
               where a.organization_id = i.organization_id and a.instance_id = i.instance_id and not a.provisional)
@@ -76,6 +80,18 @@ async def _list_sources(
            where i.submitted_time is not null and i.deleted_time is null""",
         *arrays(keys, 2),
     )
+
+
+async def _list_people(  # any tenant: as above
+    db: Database, *, keys: Sequence[Key]
+) -> dict[Key, list[str]]:
+    """The texts by which each of these pairs of organization and responder is found."""
+    rows = await db.fetch_tuples(
+        f"""select p.organization_id, p.responder_id, {_PERSON} from unnest($1::text[], $2::text[])
+             k (organization_id, responder_id) join responder p using (organization_id, responder_id)""",
+        *arrays(keys, 2),
+    )
+    return {(organization_id, responder_id): texts for organization_id, responder_id, texts in rows}
 
 
 async def _insert_responses(db: Database, *, rows: Sequence[Mapping[str, Any]]) -> int:  # any tenant: as above
@@ -254,6 +270,31 @@ async def write(db: Database, *, keys: Sequence[Key]) -> None:
         await _delete_responses(db, keys=gone)
     if sources:
         await _insert_responses(db, rows=await _rows_of(db, sources))
+
+
+async def write_new(db: Database, *, sources: Sequence[Source]) -> None:
+    """Make the rows of responses that this transaction has written; `person` of a source is read here."""
+    people = await _list_people(db, keys=sorted({(one.organization_id, one.responder_id) for one in sources}))
+    known = [
+        replace(
+            one,
+            metadata=_as_stored(one.metadata),
+            person=people[one.organization_id, one.responder_id],
+            answers=[{**answer, "value": _as_stored(answer["value"])} for answer in one.answers],
+        )
+        for one in sources
+    ]
+    await _insert_responses(db, rows=await _rows_of(db, known))
+
+
+def _as_stored(value: Any) -> Any:
+    """JSON as a jsonb gives it back: the shorter names of an object first."""
+    if isinstance(value, list):
+        return [_as_stored(one) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    names = sorted((len(encoded), encoded, name) for name in value for encoded in [name.encode()])
+    return {name: _as_stored(value[name]) for _, _, name in names}
 
 
 async def _rows_of(db: Database, sources: Sequence[Source]) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ from afterword.run.worker.jobs import jobs_of
 from afterword.sending.queue.sending.service import Lease
 from tests.conftest import SITE, settled
 from tests.listening.imports.test_api import IMPORTS, bring, opened, past, send
-from tests.listening.reports.conftest import NPS, TEXT, House
+from tests.listening.reports.conftest import MATRIX, NPS, ROW, TEXT, House
 from tests.pruning import prune
 
 EXPECTED = {
@@ -162,16 +162,20 @@ class TestCounts:
         return row["figures"][0]["n"]
 
     async def test_rows_of_the_search_are_as_the_reader_makes_them(self, house: House) -> None:
+        ann = {"email": "ann@example.com"}
+        named = {"responder": {"first_name": "Ann", "last_name": "Lee"}}
         await bring(
             house,
-            past(answers={NPS: 2, TEXT: "Late"}, person={"email": "ann@example.com", "external_id": "C-1"}),
-            past("R-2", metadata={"questionnaire": {"transaction_id": "77"}}),
+            past(answers={NPS: 2, TEXT: "Late"}, person={**ann, "external_id": "C-1"}, metadata=named),
+            past("R-2", metadata={"questionnaire": {"transaction_id": "77", "store_id": "5", "score": "3"}}),
+            past("R-3", person={"external_id": "C-1"}, answers={NPS: 2, MATRIX: {ROW: 1}}),
         )
+        await bring(house, past("R-4", person=ann, metadata={"questionnaire": {"store_id": "6"}}), past("R-5"))
         async with db.transaction(house.pool) as database:
             keys = await database.fetch_tuples("select organization_id, instance_id from response")
             sources = await rows._list_sources(database, keys=keys)
             assert [] == await rows._list_wrong_keys(database, rows=await rows._rows_of(database, sources))
-            assert 2 == len(sources)
+            assert 5 == len(sources)
 
 
 class TestRemoval:

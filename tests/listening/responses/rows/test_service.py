@@ -1,5 +1,6 @@
 """Rows of responses: as the answers are now, after each change, and for older responses too."""
 
+import json
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -102,3 +103,10 @@ async def test_one_writer_at_a_time(house: House) -> None:
 )  # fmt: skip
 def test_band(kind: str, score: int, band: str | None) -> None:
     assert band == responses_rows.band_of(kind, score)
+
+
+async def test_objects_as_the_database_gives_them_back(house: House) -> None:
+    value = {"street": "Main", "city": {"name": "Bern", "id": 1, "è": [{"bb": 1, "a": 2}]}, "zip": None}
+    async with db.connection(house.pool) as database:
+        stored = await database.fetch_value("select $1::jsonb", value)
+    assert json.dumps(stored) == json.dumps(responses_rows._as_stored(value))
