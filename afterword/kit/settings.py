@@ -73,7 +73,7 @@ class Settings:
     """Origins, joined by commas, whose pages may call the API from a browser; unset: none."""
     database_pool: PoolSize = 10
     statement_cache: Count | None = None
-    """Prepared statements kept a connection; unset: 100, and 0 behind a pooler. A number counts where one gives sessions."""
+    """Prepared statements kept a connection; unset: 100, and 0 behind a pooler."""
     token_requests_per_minute: Count = 6_000
     organization_requests_per_minute: Count = 24_000
     failed_authentications_per_minute: Count = 60

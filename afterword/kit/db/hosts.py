@@ -69,7 +69,7 @@ class Starved(TimeoutError):
 class Connection(asyncpg.Connection):
     """Sessions carry no state from one use to the next, so returning one costs no round trip."""
 
-    limits = ""  # where transactions may meet other servers: the statements that begin each transaction, as no session keeps settings
+    limits = ""  # statements at the beginning of each transaction, where no session keeps settings
 
     async def execute(self, query: str, *args: Any, timeout: float | None = None) -> str:
         """Begin transactions with their limits, in the same round trip."""
@@ -134,7 +134,7 @@ class Hosts:
         return raw
 
     async def _take_pooler(self, connect: Callable[[], Awaitable[Any]]) -> None:
-        """Note that there is one. Only where a number of statements was chosen it may be one that gives out sessions."""
+        """Note that there is one. Where a number of statements was chosen, it may be one that gives out sessions."""
         if self.is_pooled:  # found by another connection meanwhile
             return
         self.is_pooled = self.is_shared = True

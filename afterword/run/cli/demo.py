@@ -94,6 +94,7 @@ READY_SECONDS_MAX: Final = 60
 SENT_SECONDS_MAX: Final = 30
 PAGES_MAX: Final = 20
 POLL_SECONDS: Final = 0.05
+COMPLETED: Final = "questionnaire_instance.completed"
 RESUMPTIONS: Final = {
     "paused": "Switch the pipeline on: {site}/console/sending/pipelines/{questionnaire_id}/{pipeline_id}",
     "account_paused": "Resume sending: {site}/console/sending",
@@ -107,7 +108,7 @@ async def demo(*, once: bool = False, on_database: bool = False) -> None:
 
     Args:
         once: Answer without a person too, print each step with its time, and end. Nothing is kept.
-        on_database: With --once, prove the database of AFTERWORD_DATABASE_URL, which nobody uses yet. It keeps the traces.
+        on_database: With --once, prove the database of AFTERWORD_DATABASE_URL, which is unused. It keeps what is made.
     """
     chosen = context.read_settings()
     if on_database:
@@ -117,11 +118,17 @@ async def demo(*, once: bool = False, on_database: bool = False) -> None:
     stop = serve.stop_on_signals()
     with _folder() as folder:
         if once:
-            url = chosen.database_url if on_database else None
-            chosen = replace(chosen, database_url=url, port=_free_port(), public_url="", data_dir=folder, backup_to="")
+            given = chosen.database_url if on_database else None
+            chosen = replace(
+                chosen, database_url=given, port=_free_port(), public_url="", data_dir=folder, backup_to=""
+            )
         chosen = replace(chosen, smtp_url=None, log_level="warning", log_format="text")
         began = time.perf_counter()
-        async with _everything(chosen, stop, domain=DOMAIN_ONCE if on_database else DOMAIN) as (seeded, site, owner_url):
+        async with _everything(chosen, stop, domain=DOMAIN_ONCE if on_database else DOMAIN) as (
+            seeded,
+            site,
+            owner_url,
+        ):
             async with httpx2.AsyncClient(timeout=REQUEST_SECONDS_MAX) as client:
                 await _Journey(seeded, site, client, began=began).make(to_the_end=once)
             if not once:
@@ -292,12 +299,13 @@ class _Journey:
         self._step("Read the answers back over the API", f"instance {instance_id}")
         for answer in content["answers"]:
             print(f"           {answer['title']} → {answer['label'] or answer['value']}")
+        url = f"{self.seeded.base_url}/event?filter_by[EQUAL][SubjectId]={instance_id}"
         deadline = time.monotonic() + SENT_SECONDS_MAX
-        while not (page := await self._request("GET", f"{self.seeded.base_url}/event?instance_id={instance_id}"))["results"]:
+        while COMPLETED not in (types := [one["type"] for one in (await self._request("GET", url))["results"]]):
             if time.monotonic() > deadline:
                 raise CommandError("The event log does not show the answers.")
             await asyncio.sleep(POLL_SECONDS)
-        self._step("Its events are in the log", ", ".join(one["type"] for one in page["results"]))
+        self._step("Its events are in the log", ", ".join(types))
 
     async def _request(self, method: str, url: str, *, content: str | None = None) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {self.seeded.token}", "Content-Type": "application/json"}
