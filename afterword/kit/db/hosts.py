@@ -22,7 +22,7 @@ ANSWER_SECONDS_MAX = 4  # less than one waits for a connection, so that the caus
 TRANSACTION_TIMEOUT_VERSION_MIN = 17
 STATEMENTS_MAX: Final = 100  # prepared ones of a connection, unless chosen
 PASSED_ON: Final = frozenset({"application_name", "timezone"})  # settings that poolers keep for their clients
-OF_SOCKETS: Final = "tcp_"  # settings of a connection that the pooler has
+UNLIMITING: Final = ("application_name", "tcp_")  # settings whose connection is the pooler's
 UNKNOWN_SETTING: Final = "unsupported startup parameter"
 PROBED: Final = 3  # connections
 PROBES: Final = 5  # of each
@@ -56,14 +56,14 @@ AWAY = (
 )
 
 
-class Starved(TimeoutError):
-    """A connection was made, and no server answers on it."""
+STARVED: Final = (
+    f"The database took a connection and gave no answer on it within {ANSWER_SECONDS_MAX} seconds. A pooler before it "
+    "may have no server connection left (PgBouncer: default_pool_size)."
+)
 
-    def __init__(self) -> None:
-        super().__init__(
-            f"The database took a connection and gave no answer on it within {ANSWER_SECONDS_MAX} seconds. "
-            "A pooler before it may have no server connection left (PgBouncer: default_pool_size)"
-        )
+
+class Starved(errors.Unavailable):
+    """A connection was made, and no server answers on it."""
 
 
 class Connection(asyncpg.Connection):
@@ -121,16 +121,11 @@ class Hosts:
         kept = 0 if self.is_shared else self._statements_max
         raw = await self._connect(server_settings=passed, statement_cache_size=kept, **arguments)
         await _is_server_itself(raw)
-        scope = "set local" if self.is_shared else "set"
-        limits = "".join(
-            f"{scope} {name} = '{value}';"
-            for name, value in server_settings.items()
-            if name != "application_name" and not name.startswith(OF_SOCKETS)
-        )
+        limits = [f"{name} = '{value}';" for name, value in server_settings.items() if not name.startswith(UNLIMITING)]
         if self.is_shared:
-            raw.limits = limits
+            raw.limits = "".join(f"set local {limit}" for limit in limits)
         else:
-            await raw.execute(limits)
+            await raw.execute("".join(f"set {limit}" for limit in limits))
         return raw
 
     async def _take_pooler(self, connect: Callable[[], Awaitable[Any]]) -> None:
@@ -175,7 +170,7 @@ async def _is_server_itself(raw: Any) -> bool:
     except BaseException as error:
         raw.terminate()
         if isinstance(error, TimeoutError):
-            raise Starved from None
+            raise Starved(STARVED) from None
         raise
 
 
@@ -225,28 +220,18 @@ async def initialize(raw: Any) -> None:
         )
 
 
-async def open_raw(url: str, settings: Mapping[str, str]) -> Any:
-    """A connection of the driver without limits on transactions. Raises what a server said, or Starved."""
-    raw = await Hosts(url, statements_max=0).connect(url, server_settings=settings)
-    await limit_transactions(raw, seconds=0)
-    return raw
-
-
-def _unavailable(error: Exception) -> errors.Unavailable:
-    return errors.Unavailable(f"The database cannot be used: {str(error) or 'it does not answer'}.")
-
-
 @asynccontextmanager
-async def open_session(url: str) -> AsyncGenerator[Any, None]:
+async def open_session(url: str, settings: Mapping[str, str] = SESSION_SETTINGS) -> AsyncGenerator[Any, None]:
     """One connection of the driver without the timeouts of requests, for COPY and changes of the schema.
 
     Behind a pooler only its transactions are without them. Raises Unavailable.
     """
     try:
-        raw = await open_raw(url, SESSION_SETTINGS)
+        raw = await Hosts(url, statements_max=0).connect(url, server_settings=settings)
     except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-        raise _unavailable(error) from error
+        raise errors.Unavailable(f"The database cannot be used: {str(error) or 'it does not answer'}.") from error
     try:
+        await limit_transactions(raw, seconds=0)
         yield raw
     finally:
         raw.terminate()
@@ -263,10 +248,7 @@ async def locker(raw: Any, url: str) -> AsyncGenerator[Callable[[int], Awaitable
         if raw.limits:
             holder, function = await stack.enter_async_context(open_session(url)), "pg_try_advisory_xact_lock"
             await stack.enter_async_context(holder.transaction())
-            try:
-                await _is_server_itself(raw)
-            except TimeoutError as error:  # the pooler had only one left
-                raise _unavailable(error) from error
+            await _is_server_itself(raw)  # the pooler may have had only one left
 
         async def take(key: int) -> bool:
             # A query of the other protocol keeps its snapshot in the transaction, and indexes wait for that.

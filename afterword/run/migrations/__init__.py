@@ -17,7 +17,7 @@ import asyncpg
 
 from afterword import errors
 from afterword.kit import db
-from afterword.kit.db.hosts import locker, open_raw
+from afterword.kit.db.hosts import locker, open_session
 from afterword.run.migrations import store
 
 FOLDER = Path(__file__).parent
@@ -118,10 +118,11 @@ async def migrate(
     where the database is unreachable, or the lock or a table stays busy.
     """
     deadline = time.monotonic() + busy_seconds
+    given: Any = {"url": url, "to": to or head(), "is_closed": is_closed, "wait_seconds": wait_seconds}
     while True:
-        connection = await _connected(url)
         try:
-            return await _migrate(connection, url=url, to=to or head(), is_closed=is_closed, wait_seconds=wait_seconds)
+            async with open_session(url, _SESSION) as connection:  # the lock goes with it, whatever state it is in
+                return await _migrate(connection, **given)
         except _Busy as busy:
             # Our lock request must not block other sessions for long: give up, then try again.
             if time.monotonic() >= deadline:
@@ -130,30 +131,13 @@ async def migrate(
                     "change that needs it. End the session that holds it (pg_terminate_backend), then migrate again."
                 ) from busy
             report(f"A change of the schema waits for a table and tries again: {busy}.")
-        except (*_CUT_OFF, errors.Unavailable) as error:
-            raise _unusable(error) from error
-        finally:
-            connection.terminate()  # the lock goes with the session, whatever state it is in
+        except (errors.Unavailable, asyncpg.PostgresConnectionError) as error:
+            raise MigrationError(f"{error} afterword doctor says what to do.") from error
         await asyncio.sleep(TRY_PAUSE_SECONDS)
 
 
 _NAME: Final = "afterword migrate"
 _SESSION = {"application_name": _NAME, "timezone": "UTC", "jit": "off", "statement_timeout": "0"}
-
-
-_CUT_OFF: Final = (OSError, TimeoutError, asyncpg.PostgresConnectionError, asyncpg.InterfaceError)
-
-
-def _unusable(error: Exception) -> MigrationError:
-    said = str(error).removeprefix("The database cannot be used: ").removesuffix(".") or "it does not answer"
-    return MigrationError(f"The database cannot be used: {said}. afterword doctor says what to do.")
-
-
-async def _connected(url: str) -> Any:
-    try:
-        return await open_raw(url, _SESSION)
-    except (*_CUT_OFF, asyncpg.PostgresError) as error:
-        raise _unusable(error) from error
 
 
 async def _migrate(connection: Any, *, url: str, to: str, is_closed: bool, wait_seconds: float) -> str:
@@ -194,18 +178,17 @@ async def _blockers(url: str) -> AsyncGenerator[list[str]]:
         yield found
     finally:
         watching.cancel()
-        with suppress(asyncio.CancelledError, OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+        with suppress(
+            asyncio.CancelledError, errors.Unavailable, OSError, asyncpg.PostgresError, asyncpg.InterfaceError
+        ):
             await watching  # without it the message is only shorter
 
 
 async def _watch(url: str, found: list[str]) -> None:
-    session = await open_raw(url, _SESSION)
-    try:
+    async with open_session(url, _SESSION) as session:
         while True:
             found[:] = await store.list_blockers(session, application_name=_NAME) or found
             await asyncio.sleep(WATCH_SECONDS)
-    finally:
-        session.terminate()
 
 
 async def _needed(fetch_value: FetchValue) -> str:
