@@ -27,6 +27,7 @@ POSTS = size(100, 300)
 AT_ONCE = 16
 SECRET = "s" * 32
 PROOF_SECONDS_MAX = 300.0
+PATIENCE_SECONDS = 60.0
 PREPARED_ELSEWHERE = "no statements are prepared"
 
 
@@ -67,6 +68,19 @@ async def behind(pooled: str, tmp_path: Path, inbox: Inbox) -> AsyncGenerator[Be
             assert [] == child.errors()
 
 
+async def _answer(client: Client, method: str, path: str, status: int, body: Any = None) -> dict[str, Any]:
+    """The answer, once there is one; a web process without a connection yet says 503 within a second."""
+
+    async def ask() -> dict[str, Any] | None:
+        found = await client.request(method, path, body)
+        assert found.status_code in {status, 503}, found.text
+        return found.json() if found.status_code == status else None
+
+    answer = await until(ask, seconds=PATIENCE_SECONDS, what=path)
+    assert answer is not None
+    return answer
+
+
 async def test_many_at_once(behind: Behind, inbox: Inbox) -> None:
     """Each POST is answered with its own item, which the other web process shows, and each item is mailed once."""
     turn = asyncio.Semaphore(AT_ONCE)
@@ -75,8 +89,8 @@ async def test_many_at_once(behind: Behind, inbox: Inbox) -> None:
     async def schedule(number: int) -> None:
         async with turn:
             address, here, there = f"ann{number}@example.com", clients[number % 2], clients[(number + 1) % 2]
-            item = await here.schedule(address)
-            shown = await there.get(f"/q/queue/item/{item['item_id']}")
+            item = await _answer(here, "POST", here.items_path, 201, {"responder_channel_identifier": address})
+            shown = await _answer(there, "GET", f"/q/queue/item/{item['item_id']}", 200)
             assert (item["item_id"], address) == (shown["item_id"], shown["responder_channel_identifier"])
 
     await asyncio.gather(*map(schedule, range(POSTS)))

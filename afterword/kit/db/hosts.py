@@ -99,6 +99,7 @@ class Hosts:
         login, at, names = parts.netloc.rpartition("@")
         self._urls = [parts._replace(netloc=f"{login}{at}{name}").geturl() for name in names.split(",")]
         self._statements_max = statements_max
+        self._finding: asyncio.Task[bool] | None = None
         self.is_pooled = False
         self.is_shared = statements_max == 0  # each transaction may meet another server
 
@@ -130,14 +131,13 @@ class Hosts:
 
     async def _take_pooler(self, connect: Callable[[], Awaitable[Any]]) -> None:
         """Note that there is one. Where a number of statements was chosen, it may be one that gives out sessions."""
-        if self.is_pooled:  # found by another connection meanwhile
-            return
-        self.is_pooled = self.is_shared = True
-        if self._statements_max:
-            self.is_shared = await _is_shared(connect)
-        if self._statements_max != 0:
-            tell = logger.warning if self.is_overruled else logger.info
-            tell("a pooler stands before the database", statement_cache=0 if self.is_shared else self._statements_max)
+        if self._statements_max and self._finding is None:  # once for all, also where who asks first cannot wait
+            self._finding = asyncio.create_task(_is_shared(connect))
+        is_shared = await asyncio.shield(self._finding) if self._finding else True
+        if not self.is_pooled and self._statements_max != 0:
+            tell = logger.warning if is_shared and self._statements_max else logger.info
+            tell("a pooler stands before the database", statement_cache=0 if is_shared else self._statements_max)
+        self.is_pooled, self.is_shared = True, is_shared
 
     async def _connect(self, **arguments: Any) -> Any:
         urls, failure = tuple(self._urls), ConnectionError("no server")
@@ -186,7 +186,7 @@ async def _is_shared(connect: Callable[[], Awaitable[Any]]) -> bool:
                 rounds = [
                     [await each.fetchval("select pg_backend_pid()") for each in connections] for _ in range(PROBES)
                 ]
-        except (*AWAY, asyncpg.PostgresError, _PoolerFound):
+        except Exception:  # noqa: BLE001  nothing was shown
             return True
     return len(set(rounds[0])) < PROBED or any(each != rounds[0] for each in rounds)
 

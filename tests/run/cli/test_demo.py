@@ -105,7 +105,7 @@ class TestOnDatabase:
         assert "goes with --once" in operator.refused("demo", *words)
 
     def test_somebody_uses_it(self, operator: Operator) -> None:
-        operator.done("organization", "create", "acme", "--name", "Acme")
+        operator.found()
         assert "is in use" in operator.refused("demo", "--once", "--on-database")
 
     async def test_unused(self, empty_database_url: str) -> None:
