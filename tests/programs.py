@@ -2,7 +2,7 @@
 
 Chromium opens the pages; without apt it is playwright's own. PHP runs the example of docs/webhooks.md; without apt that
 test is skipped. Buildah and mmdebstrap make the container image; without root it is not tried. Dovecot has mailboxes,
-likewise. PSPP and R read exports.
+likewise, and PgBouncer stands before PostgreSQL. PSPP and R read exports.
 """
 
 import fcntl
@@ -22,6 +22,7 @@ PACKAGES = {
     "buildah": "buildah",
     "mmdebstrap": "mmdebstrap",
     "zstd": "zstd",
+    "pgbouncer": "pgbouncer",
 }  # of the other programs
 STATISTICS = {"pspp": "pspp", "Rscript": "r-cran-haven"}  # of nightly tests alone, which ask for them
 CHROMIUM_FLAGS = (

@@ -28,6 +28,7 @@ Days = Annotated[int, msgspec.Meta(ge=0, le=36_500)]
 Hours = Annotated[int, msgspec.Meta(ge=1, le=8_760)]
 Slots = Annotated[int, msgspec.Meta(ge=1, le=200)]
 PoolSize = Annotated[int, msgspec.Meta(ge=1, le=500)]
+WorkerPool = Annotated[int, msgspec.Meta(ge=2, le=500)]
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=86_400)]
 
 
@@ -71,8 +72,8 @@ class Settings:
     cors_origins: str = ""
     """Origins, joined by commas, whose pages may call the API from a browser; unset: none."""
     database_pool: PoolSize = 10
-    statement_cache: Count = 100
-    """Prepared statements kept a connection; 0 behind a transaction pooler."""
+    statement_cache: Count | None = None
+    """Prepared statements kept a connection; unset: 100, and 0 behind a pooler."""
     token_requests_per_minute: Count = 6_000
     organization_requests_per_minute: Count = 24_000
     failed_authentications_per_minute: Count = 60
@@ -105,6 +106,8 @@ class Settings:
     queue_retention_days: Days = 400
     """Ended queue items are kept this long with their attempts; failed ones 30 days at least; 0: for ever."""
     worker_slots: Slots = 50
+    worker_pool: WorkerPool = 8
+    """Connections of a worker, beside one for its heartbeat."""
     worker_poll_seconds: Seconds = 0.25
     worker_lease_seconds: Seconds = 60.0
     worker_heartbeat_seconds: Seconds = 15.0

@@ -32,6 +32,7 @@ from afterword.cases import mailboxes
 from afterword.core.messaging.networks import NameServer
 from afterword.core.wire.site import Site
 from afterword.kit import db, zones
+from afterword.kit.db.hosts import Starved
 from afterword.kit.web.loopback import host_of, is_loopback
 from afterword.kit.web.metrics import FORWARDED_FOR
 from afterword.listening.reports import comparison
@@ -216,6 +217,7 @@ SMTP_STEP_SECONDS_MAX = 10.0
 OVERDUE_SECONDS_MAX = 900
 SHOWN_MAX = 20  # of one kind
 WRONG_DAYS_SHOWN_MAX = 10
+POOLS: Final = "AFTERWORD_DATABASE_POOL and AFTERWORD_WORKER_POOL"
 HEALTH_PATH = "/healthz"
 REQUEST_ID = "X-Request-Id"  # on every answer of ours
 BODY_BYTES_MAX = 2000
@@ -230,6 +232,7 @@ class Services:
     site: Site | None = None  # with the secret that opens the settings of accounts
     scan: Sequence[str] = ()
     scan_seconds: float = 30.0
+    statement_cache: int | None = None
 
 
 async def examine(
@@ -250,8 +253,9 @@ async def examine(
     `clock` gives this process's time.
     `backup_hours`: backups go to `backup_to` this often; empty: somebody else makes them.
     """
+    every, statement_cache = timedelta(hours=backup_hours) if backup_to else None, services.statement_cache
     found = await asyncio.gather(
-        _look_at_database(database_url, clock, data_folder, timedelta(hours=backup_hours) if backup_to else None),
+        _look_at_database(database_url, clock, data_folder, every, statement_cache=statement_cache),
         _look_at_mail(smtp_url, database_url),
         asyncio.to_thread(_look_at_public_url, public_url, trusted_proxies),
         asyncio.to_thread(_look_at_folder, data_folder),
@@ -269,16 +273,25 @@ async def examine(
 
 
 async def _look_at_database(
-    url: str | None, clock: Callable[[], datetime], data_folder: Path, backup_every: timedelta | None
+    url: str | None,
+    clock: Callable[[], datetime],
+    data_folder: Path,
+    backup_every: timedelta | None,
+    *,
+    statement_cache: int | None,
 ) -> Sequence[Finding]:
     if url is None:
         return []
     try:
-        async with await db.open_pool(url, size_max=1, statement_cache_size=0) as pool, db.connection(pool) as database:
+        async with (
+            await db.open_pool(url, size_max=1, statement_cache_size=statement_cache) as pool,
+            db.connection(pool) as database,
+        ):
             version = await database.fetch_value("show server_version")
             revision = await _revision(database)
             return [
                 Finding("database", True, f"It answers; PostgreSQL {version}."),
+                *_pooler(pool),
                 await _version(database),
                 revision,
                 *(await _installation(database, clock, data_folder, backup_every) if revision.ok else ()),
@@ -305,6 +318,12 @@ async def _installation(
     )
 
 
+def _pooler(pool: db.Pool) -> Sequence[Finding]:
+    is_overruled = pool.hosts.is_overruled
+    advice = "It is one of transactions: AFTERWORD_STATEMENT_CACHE is not used. Unset it." if is_overruled else ""
+    return [Finding("pooler", True, pool.pooler, advice, is_warning=is_overruled)] if pool.pooler else []
+
+
 def _away(cause: BaseException) -> Finding:
     advice = "Look into the log of PostgreSQL."
     match cause:
@@ -315,11 +334,13 @@ def _away(cause: BaseException) -> Finding:
         case asyncpg.InsufficientPrivilegeError():
             advice = "Give the user rights on the database and its schema: `grant all on schema public to <user>`."
         case asyncpg.TooManyConnectionsError():
-            advice = "Raise max_connections, or lower AFTERWORD_DATABASE_POOL in all processes."
+            advice = f"Raise max_connections, or lower {POOLS} in all processes."
         case socket.gaierror():
             advice = "The host in AFTERWORD_DATABASE_URL is not known: check its spelling and the name server."
         case ConnectionRefusedError() | FileNotFoundError():
             advice = "Nothing listens there: start PostgreSQL, and check host and port in AFTERWORD_DATABASE_URL."
+        case Starved():
+            advice = f"Raise the pool of the pooler, or lower {POOLS} in all processes."
         case TimeoutError():
             advice = "No answer: check host and port in AFTERWORD_DATABASE_URL and the firewall between the two."
         case ValueError():  # its words may repeat the address, and with it the password

@@ -36,6 +36,8 @@ from afterword.kit import settings
         ("AFTERWORD_MAIL_FROM", "a@b c"),
         ("AFTERWORD_MCP", "maybe"),
         ("AFTERWORD_WORKER_SLOTS", "0"),
+        ("AFTERWORD_WORKER_POOL", "1"),  # a long job would leave none for mails
+        ("AFTERWORD_STATEMENT_CACHE", "-1"),
         ("AFTERWORD_WORKER_LEASE_SECONDS", "40"),
         ("AFTERWORD_WORKER_LEASE_SECONDS", "50"),  # three heartbeats, and no margin
         ("AFTERWORD_WORKER_POLL_SECONDS", "nan"),

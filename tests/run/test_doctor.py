@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from afterword.kit import db
+from afterword.kit.db.hosts import open_session
 from afterword.kit.transport.http import NotAsked, Resolver
 from afterword.kit.zones import Releases
 from afterword.listening.reports import comparison
@@ -36,6 +37,7 @@ from afterword.sending.queue import restores
 from afterword.sending.queue.restores import SendingMark
 from tests.conftest import SITE, House
 from tests.kit.transport.name_server import name_server
+from tests.poolers import pgbouncer
 from tests.run.embedded.servers import needs_root, small_disk
 from tests.sending.channels.receiver import closed_port
 from tests.sending.providers.test_accounts import add as add_account
@@ -223,6 +225,27 @@ async def test_records_of_all_senders(
     assert {"own.example", "plain.example", "house.example"} == told.keys()
     assert "include:sendgrid.net" in told["own.example"]
     assert "a:127.0.0.1" in told["plain.example"]
+
+
+class TestPooler:
+    async def test_none_left(self, tmp_path: Path, database_url: str) -> None:
+        with pgbouncer(database_url, pool_mode="session", default_pool_size=1) as url:
+            async with open_session(url):
+                finding = await fault("database", tmp_path, database_url=url)
+        assert "gave no answer" in finding.detail
+        assert "AFTERWORD_WORKER_POOL" in finding.advice
+
+    async def test_a_number_that_is_not_used(self, tmp_path: Path, database_url: str) -> None:
+        services = doctor.Services(statement_cache=100)
+        with pgbouncer(database_url, pool_mode="transaction") as url:
+            finding = (await look(tmp_path, database_url=url, services=services))["pooler"]
+        assert finding.is_warning
+        assert "AFTERWORD_STATEMENT_CACHE" in finding.advice
+
+    async def test_found(self, tmp_path: Path, database_url: str) -> None:
+        with pgbouncer(database_url, pool_mode="transaction") as url:
+            finding = (await look(tmp_path, database_url=url))["pooler"]
+        assert (True, "", False) == (finding.ok, finding.advice, finding.is_warning)
 
 
 async def test_a_proxy_that_is_not_trusted(tmp_path: Path) -> None:

@@ -378,7 +378,7 @@ class Pool:
     raw: Any
     clock: Clock
     turns: FifoSemaphore  # one a connection: the driver's own queue lets some starve
-    is_behind_pooler: bool = False  # which may run each statement outside of a transaction on another server
+    hosts: Hosts
     acquire_seconds: float = ACQUIRE_TIMEOUT_SECONDS
     idle: list[Any] = field(default_factory=list[Any])  # sound ones, kept here: the driver's pool takes a task for each
     is_closing: bool = False  # then all go back to the driver's pool, which waits for them
@@ -387,6 +387,14 @@ class Pool:
     @property
     def waiting(self) -> int:
         return self.turns.waiting
+
+    @property
+    def pooler(self) -> str:
+        """What a pooler changes that was found before the database; empty: none was."""
+        if not self.hosts.is_pooled:
+            return ""
+        how = "No statements are prepared, and each transaction sets its limits"
+        return f"A pooler stands before the database. {how if self.hosts.is_shared else 'It gives out sessions'}."
 
     def keep_batcher(self, key: object, batcher: Batcher[Any, Any]) -> Batcher[Any, Any]:
         if len(self.batchers) >= BATCHERS_MAX:
@@ -413,7 +421,7 @@ async def open_pool(
     size_max: int = POOL_SIZE_DEFAULT,
     application_name: str = "afterword",
     server_settings: Mapping[str, str] | None = None,
-    statement_cache_size: int = 100,
+    statement_cache_size: int | None = None,
     statement_seconds_max: int = STATEMENT_SECONDS_MAX,
     acquire_seconds: float = ACQUIRE_TIMEOUT_SECONDS,
     waiting_max: int = WAITING_MAX_DEFAULT,
@@ -421,11 +429,12 @@ async def open_pool(
 ) -> Pool:
     """Open a pool on a PostgreSQL URL, with the timeouts of the house. Raises Unavailable when it cannot be reached.
 
-    `statement_cache_size` 0: a transaction pooler may stand between, so even reads are transactions.
+    `statement_cache_size`: prepared statements a connection. None: 100, and 0 behind a pooler, where even reads are
+    transactions, as it may give each to another server. A number also holds behind a pooler that gives out sessions.
     `statement_seconds_max`: how long a prepared statement is kept, and with it a plan that was made for smaller tables.
     `acquire_seconds`: how long one waits for a connection, a new one or another's, before it is Unavailable;
     `waiting_max`: how many may wait for that, before the next one is Unavailable at once.
-    `transaction_seconds`: how long a transaction may last; not behind a pooler, nor before PostgreSQL 17.
+    `transaction_seconds`: how long a transaction may last; not before PostgreSQL 17.
     """
     settings = {
         "application_name": application_name,
@@ -438,12 +447,10 @@ async def open_pool(
         "jit": "off",
         **(server_settings or {}),
     }
-    hosts = Hosts(url)
-    is_behind_pooler = statement_cache_size == 0
+    hosts = Hosts(url, statements_max=statement_cache_size)
 
     async def prepare(raw: Any) -> None:
-        if not is_behind_pooler:
-            await limit_transactions(raw, seconds=transaction_seconds)
+        await limit_transactions(raw, seconds=transaction_seconds)
         await initialize(raw)
 
     with _refusals():
@@ -454,19 +461,18 @@ async def open_pool(
             max_size=size_max,
             timeout=CONNECT_TIMEOUT_SECONDS,
             command_timeout=COMMAND_TIMEOUT_SECONDS,
-            statement_cache_size=statement_cache_size,
             max_cached_statement_lifetime=statement_seconds_max,
             server_settings=settings,
             connection_class=Connection,
             init=prepare,
         )
     turns = FifoSemaphore(size_max, waiting_max=waiting_max, seconds=acquire_seconds)
-    return Pool(raw, Clock(), turns, is_behind_pooler, acquire_seconds)
+    return Pool(raw, Clock(), turns, hosts, acquire_seconds)
 
 
 def connection(pool: Pool) -> AbstractAsyncContextManager[Database]:
     """A connection without a transaction, for reads: each statement sees its own moment."""
-    return transaction(pool) if pool.is_behind_pooler else _Loan(pool)
+    return _Loan(pool, is_bare=True)
 
 
 @dataclass(slots=True)
@@ -474,7 +480,9 @@ class _Loan:
     """A connection of the pool for as long as it is used; a class, as every request takes one."""
 
     _pool: Pool
+    is_bare: bool = False  # statements follow without a transaction of their own
     _raw: Any = None
+    _around: Any = None
 
     async def __aenter__(self) -> Database:
         pool = self._pool
@@ -487,16 +495,29 @@ class _Loan:
                 turns.give_back()
                 raw = None
         self._raw = raw = raw or await _acquired(pool)
-        if clock.is_stale:
+        needs_transaction = self.is_bare and pool.hosts.is_shared  # known once there is a connection
+        if clock.is_stale or needs_transaction:
             try:
-                await _read_clock(raw, pool)
+                if clock.is_stale:
+                    await _read_clock(raw, pool)
+                if needs_transaction:
+                    self._around = raw.transaction()
+                    with _refusals():
+                        await self._around.__aenter__()
             except BaseException:
                 await _discard(pool, raw)
                 raise
         return Database(raw if telemetry.active is None else _Traced(raw, telemetry.active), clock)
 
-    async def __aexit__(self, kind: object, *_: object) -> None:
+    async def __aexit__(self, kind: object, *about: object) -> None:
         pool, raw = self._pool, self._raw
+        if self._around is not None:
+            try:
+                with _refusals():
+                    await self._around.__aexit__(kind, *about)
+            except BaseException:
+                await _discard(pool, raw)
+                raise
         if kind is None and not pool.is_closing and not _is_gone(raw) and not raw.is_in_transaction():
             pool.idle.append(raw)
             if pool.turns.waiting:
@@ -693,7 +714,7 @@ def _key_of(row: Row, page: Page) -> tuple[object, ...]:
 
 async def _read_clock(raw: Any, pool: Pool) -> None:
     with _refusals():
-        async with raw.transaction() if pool.is_behind_pooler else nullcontext():
+        async with raw.transaction() if pool.hosts.is_shared else nullcontext():
             before = time.monotonic()
             database_now = await raw.fetchval("select clock_timestamp()")
             after = time.monotonic()

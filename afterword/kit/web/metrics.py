@@ -101,7 +101,8 @@ class Probes:
     async def _get_readiness(self, _request: Request) -> Response:
         reason = await self._what_is_missing()
         if reason is None:
-            return JSONResponse({"status": "ready"}, headers=NO_STORE)
+            found = {"pooler": self._pool.pooler} if self._pool.pooler else {}
+            return JSONResponse({"status": "ready", **found}, headers=NO_STORE)
         later = {**NO_STORE, "Retry-After": str(db.RETRY_AFTER_SECONDS)}
         return JSONResponse({"status": "not ready", "reason": reason}, status_code=503, headers=later)
 

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from afterword import __version__, errors
 from afterword.core import keys
 from afterword.kit import db
-from afterword.kit.db.hosts import open_session
+from afterword.kit.db.hosts import locker, open_session
 from afterword.run import migrations
 from afterword.run.backups import ledgers, manifests, store
 from afterword.run.backups.manifests import Location, Manifest, Part, Reader, Sealer, TableParts, TableWriter, Writer
@@ -58,8 +58,8 @@ async def save(
             "A backup in a store elsewhere must be encrypted. Set AFTERWORD_BACKUP_PASSPHRASE or "
             "AFTERWORD_BACKUP_RECIPIENTS."
         )
-    async with open_session(url) as session:
-        if not await store.get_lock(session):
+    async with open_session(url) as session, locker(session, url) as take:
+        if not await take(store.LOCK_KEY):
             raise UnderWay("Another process makes a backup of this database.")
         is_listed = await store.get_has_table(session, name="backup")  # not before its migration
         if is_listed:

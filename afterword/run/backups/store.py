@@ -29,11 +29,6 @@ class Table:
     columns: list[str]
 
 
-async def get_lock(connection: Any) -> bool:  # any tenant: one backup of an installation at a time
-    """Take the lock of backups for as long as the connection lives; False where another has it."""
-    return await connection.fetchval("select pg_try_advisory_lock($1)", LOCK_KEY)
-
-
 async def list_tables(connection: Any) -> list[Table]:  # any tenant: the tables of the installation
     """All tables with the columns that are not generated; the revision of the schema is kept apart."""
     rows = await connection.fetch(

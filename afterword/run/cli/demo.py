@@ -22,8 +22,11 @@ from cyclopts import Parameter
 from afterword.core.organizations.access import SCOPES
 from afterword.core.wire.site import Site
 from afterword.kit import db
+from afterword.kit.db.hosts import open_session
 from afterword.kit.settings import Settings
 from afterword.kit.web.loopback import url_with_key
+from afterword.run import migrations
+from afterword.run.backups import store as backups
 from afterword.run.cli import CommandError, context, serve
 from afterword.run.cli.context import open_pool, shell_lines
 from afterword.run.cli.setup import first_owner_url
@@ -31,6 +34,7 @@ from afterword.run.demonstration import service as demonstration
 from afterword.tenants.organizations import service as organizations
 
 DOMAIN: Final = "demo"
+DOMAIN_ONCE: Final = "demo-once"  # made by `afterword demo --once --on-database` alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,7 @@ READY_SECONDS_MAX: Final = 60
 SENT_SECONDS_MAX: Final = 30
 PAGES_MAX: Final = 20
 POLL_SECONDS: Final = 0.05
+COMPLETED: Final = "questionnaire_instance.completed"
 RESUMPTIONS: Final = {
     "paused": "Switch the pipeline on: {site}/console/sending/pipelines/{questionnaire_id}/{pipeline_id}",
     "account_paused": "Resume sending: {site}/console/sending",
@@ -98,20 +103,32 @@ RESUMPTIONS: Final = {
 """The act of a person that ends a pause, by the reason for which an item waits."""
 
 
-async def demo(*, once: bool = False) -> None:
+async def demo(*, once: bool = False, on_database: bool = False) -> None:
     """Show the whole journey: schedule, send, answer, read back.
 
     Args:
         once: Answer without a person too, print each step with its time, and end. Nothing is kept.
+        on_database: With --once, prove the database of AFTERWORD_DATABASE_URL, which is unused. It keeps what is made.
     """
     chosen = context.read_settings()
+    if on_database:
+        if not once or chosen.database_url is None:
+            raise CommandError("--on-database goes with --once, and needs AFTERWORD_DATABASE_URL.")
+        await _require_unused(chosen.database_url)
     stop = serve.stop_on_signals()
     with _folder() as folder:
         if once:
-            chosen = replace(chosen, database_url=None, port=_free_port(), public_url="", data_dir=folder)
+            given = chosen.database_url if on_database else None
+            chosen = replace(
+                chosen, database_url=given, port=_free_port(), public_url="", data_dir=folder, backup_to=""
+            )
         chosen = replace(chosen, smtp_url=None, log_level="warning", log_format="text")
         began = time.perf_counter()
-        async with _everything(chosen, stop) as (seeded, site, owner_url):
+        async with _everything(chosen, stop, domain=DOMAIN_ONCE if on_database else DOMAIN) as (
+            seeded,
+            site,
+            owner_url,
+        ):
             async with httpx2.AsyncClient(timeout=REQUEST_SECONDS_MAX) as client:
                 await _Journey(seeded, site, client, began=began).make(to_the_end=once)
             if not once:
@@ -119,8 +136,25 @@ async def demo(*, once: bool = False) -> None:
                 if owner_url is not None:
                     print(_OWNER.format(url=owner_url), flush=True)
                 await stop.wait()
-    if not once:
+    if on_database:
+        print(f"The database keeps the organization {DOMAIN_ONCE}. Empty it before you use it: {EMPTYING}")
+    elif not once:
         print(ended(chosen))
+
+
+EMPTYING: Final = "drop schema public cascade; create schema public"
+
+
+async def _require_unused(url: str) -> None:
+    """Raise CommandError where the database has more than an earlier run left: it would be migrated, and mails kept."""
+    async with open_session(url) as session:
+        if await backups.get_is_empty(session):
+            return
+    async with await db.open_pool(url, size_max=1, statement_cache_size=0) as pool, db.connection(pool) as database:
+        is_ours = await migrations.is_usable(database)
+        found = {one.domain for one in await organizations.list_organizations(database, limit=2)} if is_ours else set()
+    if found != {DOMAIN_ONCE}:
+        raise CommandError("The database of AFTERWORD_DATABASE_URL is in use. Prove an empty one on the same servers.")
 
 
 def ended(chosen: Settings) -> str:
@@ -137,11 +171,14 @@ Everything stays up until Ctrl-C."""
 
 
 @asynccontextmanager
-async def _everything(chosen: Settings, stop: asyncio.Event) -> AsyncGenerator[tuple[Seeded, Site, str | None], None]:
+async def _everything(
+    chosen: Settings, stop: asyncio.Event, *, domain: str
+) -> AsyncGenerator[tuple[Seeded, Site, str | None], None]:
     async with context.open_context(chosen, join=False, create=True) as opened:
         async with await demonstration.open_pool(opened.database_url) as pool:
-            seeded = await seed(pool, opened.site)
-            await _make_up(pool, seeded, opened.site)
+            seeded = await seed(pool, opened.site, domain=domain)
+            if domain == DOMAIN:
+                await _make_up(pool, seeded, opened.site)
         owner_url = await first_owner_url(opened)
         async with serve.running(opened, stop):
             yield seeded, opened.site, owner_url
@@ -262,6 +299,13 @@ class _Journey:
         self._step("Read the answers back over the API", f"instance {instance_id}")
         for answer in content["answers"]:
             print(f"           {answer['title']} → {answer['label'] or answer['value']}")
+        url = f"{self.seeded.base_url}/event?filter_by[EQUAL][SubjectId]={instance_id}"
+        deadline = time.monotonic() + SENT_SECONDS_MAX
+        while COMPLETED not in (types := [one["type"] for one in (await self._request("GET", url))["results"]]):
+            if time.monotonic() > deadline:
+                raise CommandError("The event log does not show the answers.")
+            await asyncio.sleep(POLL_SECONDS)
+        self._step("Its events are in the log", ", ".join(types))
 
     async def _request(self, method: str, url: str, *, content: str | None = None) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {self.seeded.token}", "Content-Type": "application/json"}

@@ -139,6 +139,7 @@ async def _examine(chosen: Settings, database_url: str | None, site: Site | None
             file_folder=chosen.file_folder,
             scan=chosen.scan,
             scan_seconds=chosen.scan_seconds,
+            statement_cache=chosen.statement_cache,
         ),
     )
 

@@ -117,7 +117,7 @@ async def setup(*, organization: OrganizationDomain = None) -> None:
 
 async def first_owner_url(opened: Context) -> str | None:
     """The link where nobody can log in yet; None where somebody can, or organizations are several."""
-    async with await db.open_pool(opened.database_url, size_max=1) as pool:
+    async with await db.open_pool(opened.database_url, size_max=1, statement_cache_size=0) as pool:
         try:
             return await setup_url(pool, opened.site)
         except errors.NotFound:

@@ -34,7 +34,7 @@ async def worker() -> None:
     chosen = context.read_settings()
     stop = serve.stop_on_signals()
     async with context.open_context(chosen, migrate=False) as opened, context.telemetry("worker"), serve.process(stop):
-        await _require_schema(opened.database_url, chosen.statement_cache)
+        await _require_schema(opened.database_url)
         hurrying = asyncio.create_task(_give_way(stop))
         backing_up = asyncio.create_task(_back_up(opened, stop)) if chosen.backup_to else None
         try:
@@ -46,6 +46,7 @@ async def worker() -> None:
                 stop=stop,
                 pace=work.Pace(
                     slots=chosen.worker_slots,
+                    pool_size=chosen.worker_pool,
                     lease_seconds=chosen.worker_lease_seconds,
                     heartbeat_seconds=chosen.worker_heartbeat_seconds,
                     poll_seconds=chosen.worker_poll_seconds,
@@ -61,11 +62,11 @@ async def worker() -> None:
                 await backing_up
 
 
-async def _require_schema(url: str, statement_cache_size: int) -> None:
+async def _require_schema(url: str) -> None:
     """Raise CommandError for a schema that this release cannot work on; a database that is away is waited for later."""
     with suppress(errors.Unavailable):
         async with (
-            await db.open_pool(url, size_max=1, statement_cache_size=statement_cache_size) as pool,
+            await db.open_pool(url, size_max=1, statement_cache_size=0) as pool,
             db.connection(pool) as database,
         ):
             if await migrations.is_usable(database):

@@ -15,7 +15,9 @@ from typing import Any, Final
 
 import asyncpg
 
+from afterword import errors
 from afterword.kit import db
+from afterword.kit.db.hosts import locker, open_session
 from afterword.run.migrations import store
 
 FOLDER = Path(__file__).parent
@@ -26,7 +28,6 @@ STATEMENT_LOCK_TIMEOUT_SECONDS = 0.5  # other sessions queue behind our lock req
 BUSY_SECONDS_MAX = 300.0  # then an operator must find the session that holds the table
 TRY_PAUSE_SECONDS = 1.0
 WATCH_SECONDS = 0.1
-CONNECT_TIMEOUT_SECONDS = 10
 NO_TRANSACTION = "-- no transaction"
 CLOSED: Final = "9999"  # needed by a database that no release may use: half restored, or moved elsewhere
 
@@ -113,15 +114,15 @@ async def migrate(
     """Bring the database to `head()`, or to the revision `to`, unless it is ahead; return its revision.
 
     Several nodes may call this at once: one migrates. `report` gets messages about blocking sessions meanwhile.
-    Needs a session of its own: a direct address, not a transaction pooler's. `is_closed`: also a closed one, which
-    stays closed. Raises DatabaseIsNewer, DatabaseIsClosed, and MigrationError where the database is unreachable, or the
-    lock or a table stays busy.
+    `is_closed`: also a closed one, which stays closed. Raises DatabaseIsNewer, DatabaseIsClosed, and MigrationError
+    where the database is unreachable, or the lock or a table stays busy.
     """
     deadline = time.monotonic() + busy_seconds
+    given: Any = {"url": url, "to": to or head(), "is_closed": is_closed, "wait_seconds": wait_seconds}
     while True:
-        connection = await _connected(url)
         try:
-            return await _migrate(connection, url=url, to=to or head(), is_closed=is_closed, wait_seconds=wait_seconds)
+            async with open_session(url, _SESSION) as connection:  # the lock goes with it, whatever state it is in
+                return await _migrate(connection, **given)
         except _Busy as busy:
             # Our lock request must not block other sessions for long: give up, then try again.
             if time.monotonic() >= deadline:
@@ -130,34 +131,27 @@ async def migrate(
                     "change that needs it. End the session that holds it (pg_terminate_backend), then migrate again."
                 ) from busy
             report(f"A change of the schema waits for a table and tries again: {busy}.")
-        finally:
-            connection.terminate()  # the lock goes with the session, whatever state it is in
+        except (errors.Unavailable, asyncpg.PostgresConnectionError) as error:
+            raise MigrationError(f"{error} afterword doctor says what to do.") from error
         await asyncio.sleep(TRY_PAUSE_SECONDS)
 
 
-_SESSION = {"application_name": "afterword migrate", "timezone": "UTC", "jit": "off", "statement_timeout": "0"}
-
-
-async def _connected(url: str) -> Any:
-    try:
-        return await asyncpg.connect(url, timeout=CONNECT_TIMEOUT_SECONDS, server_settings=_SESSION)
-    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-        raise MigrationError(
-            f"The database cannot be used: {str(error) or 'it does not answer'}. afterword doctor says what to do."
-        ) from error
+_NAME: Final = "afterword migrate"
+_SESSION = {"application_name": _NAME, "timezone": "UTC", "jit": "off", "statement_timeout": "0"}
 
 
 async def _migrate(connection: Any, *, url: str, to: str, is_closed: bool, wait_seconds: float) -> str:
     if (found := await _revision_reached(connection, to=to, is_closed=is_closed)) is not None:
         return found
-    await _lock(connection, wait_seconds=wait_seconds)
-    if (found := await _revision_reached(connection, to=to, is_closed=is_closed)) is not None:  # another was first
-        return found
-    async with _blockers(url, connection.get_server_pid()) as blockers:
-        try:
-            await _upgrade(connection, to=to)
-        except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError) as error:
-            raise _Busy(", ".join(blockers) or "whoever held it is gone") from error
+    async with locker(connection, url) as take:
+        await _lock(take, wait_seconds=wait_seconds)
+        if (found := await _revision_reached(connection, to=to, is_closed=is_closed)) is not None:  # another was first
+            return found
+        async with _blockers(url) as blockers:
+            try:
+                await _upgrade(connection, to=to)
+            except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError) as error:
+                raise _Busy(", ".join(blockers) or "whoever held it is gone") from error
     return to
 
 
@@ -176,26 +170,25 @@ async def _revision_reached(connection: Any, *, to: str, is_closed: bool) -> str
 
 
 @asynccontextmanager
-async def _blockers(url: str, pid: int) -> AsyncGenerator[list[str]]:
-    """Sessions that blocked this one, as of the last check that found any."""
+async def _blockers(url: str) -> AsyncGenerator[list[str]]:
+    """Sessions that blocked a migration, as of the last check that found any."""
     found: list[str] = []
-    watching = asyncio.create_task(_watch(url, pid, found))
+    watching = asyncio.create_task(_watch(url, found))
     try:
         yield found
     finally:
         watching.cancel()
-        with suppress(asyncio.CancelledError, OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+        with suppress(
+            asyncio.CancelledError, errors.Unavailable, OSError, asyncpg.PostgresError, asyncpg.InterfaceError
+        ):
             await watching  # without it the message is only shorter
 
 
-async def _watch(url: str, pid: int, found: list[str]) -> None:
-    session = await asyncpg.connect(url, timeout=CONNECT_TIMEOUT_SECONDS, server_settings=_SESSION)
-    try:
+async def _watch(url: str, found: list[str]) -> None:
+    async with open_session(url, _SESSION) as session:
         while True:
-            found[:] = await store.list_blockers(session, pid=pid) or found
+            found[:] = await store.list_blockers(session, application_name=_NAME) or found
             await asyncio.sleep(WATCH_SECONDS)
-    finally:
-        session.terminate()
 
 
 async def _needed(fetch_value: FetchValue) -> str:
@@ -205,15 +198,15 @@ async def _needed(fetch_value: FetchValue) -> str:
     return needs[1] if needs else ""
 
 
-async def _lock(connection: Any, *, wait_seconds: float) -> None:
+async def _lock(take: Callable[[int], Awaitable[bool]], *, wait_seconds: float) -> None:
     # Polled, since a waiting statement holds a snapshot, and `create index concurrently` in the session that has the
     # lock would wait for that snapshot forever.
     deadline = time.monotonic() + wait_seconds
-    while not await connection.fetchval("select pg_try_advisory_lock($1)", LOCK_KEY):
+    while not await take(LOCK_KEY):
         if time.monotonic() > deadline:
             raise MigrationError(
                 f"Another process has been migrating this database for more than {wait_seconds:g} seconds. "
-                "Wait for it, or end its session (application_name 'afterword migrate')."
+                f"Wait for it, or end its session (application_name '{_NAME}', behind a pooler 'copy of afterword')."
             )
         await asyncio.sleep(LOCK_POLL_SECONDS)
 

@@ -3,14 +3,17 @@
 from typing import Any
 
 
-async def list_blockers(connection: Any, *, pid: int) -> list[str]:  # any tenant: sessions of the server
-    """Describe the sessions that block session `pid`; without their statements, which may contain data."""
+async def list_blockers(connection: Any, *, application_name: str) -> list[str]:  # any tenant: sessions of the server
+    """Describe the sessions that block those of this name; without their statements, which may contain data."""
     rows = await connection.fetch(
         """select concat(
              'process ', a.pid, ' (', coalesce(nullif(a.application_name, ''), a.usename), ')', ', ' || a.state,
              ', in a transaction since ' || to_char(a.xact_start, 'HH24:MI:SS'))
-           from pg_stat_activity a where a.pid = any(pg_blocking_pids($1)) order by a.xact_start limit 5""",
-        pid,
+           from pg_stat_activity a
+           where a.pid in (select unnest(pg_blocking_pids(b.pid)) from pg_stat_activity b
+             where b.datname = current_database() and b.application_name = $1 and b.wait_event_type = 'Lock')
+           order by a.xact_start limit 5""",
+        application_name,
     )
     return [row[0] for row in rows]
 

@@ -58,6 +58,7 @@ class Pace:
     """The limits and intervals of one worker. `backoff_factor` shortens the waits between attempts in tests."""
 
     slots: int = SLOTS
+    pool_size: int = POOL_SIZE
     lease_seconds: float = LEASE_SECONDS
     heartbeat_seconds: float = HEARTBEAT_SECONDS
     margin_seconds: float = LEASE_MARGIN_SECONDS

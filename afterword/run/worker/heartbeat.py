@@ -90,7 +90,9 @@ class Heartbeat:
                     return pool
             except errors.Unavailable as error:
                 if not is_told:
-                    logger.warning("nothing is claimed: the heartbeat has no connection", cause=str(error.__cause__))
+                    logger.warning(
+                        "nothing is claimed: the heartbeat has no connection", cause=str(error.__cause__ or error)
+                    )
                 is_told = True
             except Exception:
                 if not is_told:

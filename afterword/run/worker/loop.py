@@ -21,7 +21,7 @@ from afterword.run import renderings
 from afterword.run.demonstration import service as demonstration
 from afterword.run.worker import timeouts
 from afterword.run.worker.deliverer import Deliverer
-from afterword.run.worker.flights import AWAY_SECONDS_MAX, POOL_SIZE, Pace, first_of, jitter, repeat, wait
+from afterword.run.worker.flights import AWAY_SECONDS_MAX, Pace, first_of, jitter, repeat, wait
 from afterword.run.worker.guard import Guard
 from afterword.run.worker.heartbeat import Heartbeat
 from afterword.run.worker.jobs import DomainChecks, Job, Mailboxes, jobs_of
@@ -55,7 +55,7 @@ async def run(
     mail_from: str,
     stop: asyncio.Event,
     pace: Pace = Pace(),  # noqa: B008  frozen
-    statement_cache_size: int = 100,
+    statement_cache_size: int | None = None,
     queue_days: int = retention.DAYS_DEFAULT,
     folder: Path | None = None,
 ) -> None:
@@ -64,7 +64,7 @@ async def run(
     `channels` makes the installation's channels, by channel_id, once there is a pool: those of `captured`, EmailChannel
     and others. Items on other channels are left for other workers. `folder` keeps the sending mark.
     """
-    pool = await _opened(database_url, stop, statement_cache_size)
+    pool = await _opened(database_url, stop, pace.pool_size, statement_cache_size)
     if pool is None:
         return
     async with pool:
@@ -121,12 +121,14 @@ def captured(pool: db.Pool, channel_ids: Sequence[int] = ()) -> dict[int, Channe
     return {LINK: LinkChannel(), OUTBOX: channel, **dict.fromkeys(channel_ids, channel)}
 
 
-async def _opened(database_url: str, stop: asyncio.Event, statement_cache_size: int) -> db.Pool | None:
+async def _opened(
+    database_url: str, stop: asyncio.Event, size_max: int, statement_cache_size: int | None
+) -> db.Pool | None:
     while not stop.is_set():
         try:
             return await db.open_pool(
                 database_url,
-                size_max=POOL_SIZE,
+                size_max=size_max,
                 application_name="afterword worker",
                 server_settings=PLANNER,
                 statement_cache_size=statement_cache_size,

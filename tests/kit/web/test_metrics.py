@@ -7,6 +7,7 @@ import pytest
 from afterword.kit import db, telemetry
 from afterword.kit.web.metrics import Metrics, Sample
 from tests.otlp import receiving
+from tests.poolers import pgbouncer
 from tests.run.test_app import client_of
 
 
@@ -50,6 +51,13 @@ class TestProbes:
         async with client_of(pool) as client:
             found = await client.get("/readyz")
         assert (200, {"status": "ready"}) == (found.status_code, found.json())
+
+    async def test_behind_a_pooler(self, database_url: str) -> None:
+        with pgbouncer(database_url, pool_mode="transaction") as url:
+            async with await db.open_pool(url, size_max=1) as pool, client_of(pool) as client:
+                found = await client.get("/readyz")
+        assert 200 == found.status_code
+        assert "No statements are prepared" in found.json()["pooler"]
 
     async def test_not_migrated(self, empty_database_url: str) -> None:
         async with await db.open_pool(empty_database_url, size_max=1) as pool, client_of(pool) as client:

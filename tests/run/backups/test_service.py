@@ -12,7 +12,7 @@ import pytest
 
 from afterword import errors
 from afterword.kit import db
-from afterword.kit.db.hosts import open_session
+from afterword.kit.db.hosts import locker, open_session
 from afterword.run import migrations
 from afterword.run.backups import manifests, service
 from afterword.run.backups.manifests import Folder, Manifest, Sealer, Writer, open_backup
@@ -44,8 +44,8 @@ class TestRefusals:
         assert [] == Folder(tmp_path).list_names()
 
     async def test_another_is_under_way(self, tmp_path: Path, database_url: str) -> None:
-        async with open_session(database_url) as session:
-            assert await service.store.get_lock(session)
+        async with open_session(database_url) as session, locker(session, database_url) as take:
+            assert await take(service.store.LOCK_KEY)
             with pytest.raises(service.UnderWay):
                 await save(database_url, Folder(tmp_path))
 

@@ -33,7 +33,7 @@ def environment(url: str, tmp_path: Path) -> dict[str, str]:
     }
 
 
-def program(url: str, tmp_path: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+def program(url: str, tmp_path: Path, *words: str, seconds: float = SECONDS_MAX) -> "subprocess.CompletedProcess[str]":
     """A command as a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "afterword", *words],
@@ -41,7 +41,7 @@ def program(url: str, tmp_path: Path, *words: str) -> "subprocess.CompletedProce
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=SECONDS_MAX,
+        timeout=seconds,
         check=False,
     )
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from afterword.kit.db.hosts import open_session
+from afterword.kit.db.hosts import locker, open_session
 from afterword.run import migrations
 from afterword.run.backups import service
 from afterword.run.backups.manifests import Folder, list_backups
@@ -47,8 +47,8 @@ class TestBeforeMigration:
         monkeypatch.setattr(copies, "POLL_SECONDS", 0.01)
         with newer.release(tmp_path) as release:
             release.add("more", "alter table organization add column more text;")
-            async with open_session(behind) as session:
-                assert await service.store.get_lock(session)
+            async with open_session(behind) as session, locker(session, behind) as take:
+                assert await take(service.store.LOCK_KEY)
                 migrating = asyncio.create_task(done(behind, tmp_path, "migrate"))
                 await asyncio.wait([migrating], timeout=0.5)
                 assert not migrating.done()

@@ -12,7 +12,7 @@ import pytest
 from afterword.core.organizations.access import SCOPES
 from afterword.kit import db
 from afterword.kit.settings import Settings
-from afterword.run.cli import demo
+from afterword.run.cli import CommandError, demo
 from afterword.run.cli.demo import Form, Seeded, ended, seed
 from afterword.sending.providers import service
 from afterword.sending.queue import restores
@@ -95,6 +95,28 @@ async def test_paused_sending_ends_nothing(
     assert "sending is paused" in waits
     assert cause in waits
     assert remedy.endswith(act.format(**places))
+
+
+class TestOnDatabase:
+    """Where others are, their mails would be captured and their schema changed."""
+
+    @pytest.mark.parametrize("words", [("--on-database",), ("--on-database", "--no-once")])
+    def test_without_once(self, operator: Operator, words: tuple[str, ...]) -> None:
+        assert "goes with --once" in operator.refused("demo", *words)
+
+    def test_somebody_uses_it(self, operator: Operator) -> None:
+        operator.found()
+        assert "is in use" in operator.refused("demo", "--once", "--on-database")
+
+    async def test_unused(self, empty_database_url: str) -> None:
+        await demo._require_unused(empty_database_url)
+
+    async def test_again(self, pool: db.Pool, database_url: str) -> None:
+        await seed(pool, SITE, domain=demo.DOMAIN_ONCE)
+        await demo._require_unused(database_url)
+        await seed(pool, SITE)
+        with pytest.raises(CommandError, match="is in use"):
+            await demo._require_unused(database_url)
 
 
 class TestSeed:

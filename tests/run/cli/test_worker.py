@@ -20,11 +20,11 @@ from tests.run.cli.shell import Operator
 
 async def test_an_empty_database(empty_database_url: str) -> None:
     with pytest.raises(CommandError, match="afterword migrate"):
-        await worker._require_schema(empty_database_url, 0)
+        await worker._require_schema(empty_database_url)
 
 
 async def test_a_database_that_is_away_is_waited_for() -> None:
-    assert None is await worker._require_schema("postgresql://127.0.0.1:1/nowhere", 0)
+    assert None is await worker._require_schema("postgresql://127.0.0.1:1/nowhere")
 
 
 @pytest.mark.parametrize(("smtp_url", "kind"), [(None, OutboxChannel), ("smtp://127.0.0.1:1", EmailChannel)])

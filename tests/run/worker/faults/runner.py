@@ -66,7 +66,7 @@ class Orders:
     idle_seconds: int = db.IDLE_TRANSACTION_TIMEOUT_SECONDS  # until a transaction that says nothing is ended
     apart_seconds: float = isolation.SECONDS_MAX
     hogs: bool = False  # and keep every thread of the process from running
-    statement_cache_size: int = 100
+    statement_cache_size: int | None = None
     networks: str = ""  # private ones that calls may go to
     folder: str | None = None  # where it keeps what it remembers
 

@@ -2,21 +2,17 @@
 
 import asyncio
 import contextlib
-import shutil
-import subprocess
-import tempfile
 import time
 from collections.abc import AsyncGenerator, Iterator
-from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from tests import machine
 from tests.journeys import processes
 from tests.journeys.processes import Child
-from tests.run.worker.faults.rig import Rig, needs, size
+from tests.poolers import pgbouncer
+from tests.run.worker.faults.rig import Rig, size
 
 pytestmark = [pytest.mark.nightly, pytest.mark.faults]
 
@@ -27,45 +23,13 @@ SECONDS = size(4, 60)
 ITEMS_SECONDS = 0.1  # between two items
 IDLE_SECONDS = size(4, 30)
 IDLE_SHARE_MAX = 0.02
-# Settings that a pooler cannot pass on, as it keeps no state of its clients; `alter role … set …` sets them.
-IGNORED = (
-    "statement_timeout,lock_timeout,idle_in_transaction_session_timeout,tcp_user_timeout,tcp_keepalives_idle,jit,"
-    "random_page_cost,enable_seqscan,enable_hashjoin,enable_mergejoin,extra_float_digits"
-)
-
-
-def login_of(url: str) -> tuple[str, str, str, str]:
-    """Socket folder, role, password and database of an address of the rig."""
-    parts = urlsplit(url)
-    assert parts.username is not None
-    assert parts.password is not None
-    return parse_qs(parts.query)["host"][0], parts.username, parts.password, parts.path.removeprefix("/")
 
 
 @pytest.fixture
 def pooler(rig: Rig) -> Iterator[str]:
     """The address of the test's database behind pgbouncer, which gives out servers by the transaction."""
-    program = needs("pgbouncer")
-    folder, user, password, database = login_of(rig.database_url)
-    home = Path(tempfile.mkdtemp(prefix="afterword-pooler-"))
-    port, owner = processes.free_port(), rig.server.user
-    settings = home / "pgbouncer.ini"
-    settings.write_text(
-        f"[databases]\n{database} = host={folder} user={user} password={password}\n"
-        f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\nauth_type = any\n"
-        f"pool_mode = transaction\ndefault_pool_size = 4\nmax_client_conn = 200\n"
-        f"ignore_startup_parameters = {IGNORED}\nlogfile = {home}/log\n"
-    )
-    for path in (home, settings):
-        owner.own(path)
-    away = ["setpriv", f"--reuid={owner.uid}", f"--regid={owner.gid}", "--clear-groups"] if owner.changes else []
-    process = subprocess.Popen([*away, program, "-q", str(settings)], cwd="/")
-    try:
-        yield f"postgresql://{user}:{password}@127.0.0.1:{port}/{database}?sslmode=disable"
-    finally:
-        process.terminate()
-        process.wait(10)
-        shutil.rmtree(home)
+    with pgbouncer(rig.database_url, pool_mode="transaction", default_pool_size=4) as url:
+        yield url
 
 
 async def trickle(rig: Rig) -> None:
@@ -112,7 +76,7 @@ async def test_poll(rig: Rig) -> None:
 
 async def test_pooler(rig: Rig, pooler: str) -> None:
     """Each statement outside of a transaction may meet another server."""
-    async with polling(rig, database_url=pooler, statement_cache_size=0):
+    async with polling(rig, database_url=pooler):
         await trickle(rig)
         await judge(rig, "behind a transaction pooler")
 
