@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from afterword.asking.instances import choices, expiry as instances_expiry, files
 from afterword.asking.links import domains
@@ -17,7 +17,7 @@ from afterword.core.wire.site import Site
 from afterword.events import log
 from afterword.kit import db
 from afterword.kit.db import Database
-from afterword.kit.db.retention import prune
+from afterword.kit.db.retention import prune_next
 from afterword.listening.exports import schedules, service as exports
 from afterword.listening.imports import service as response_imports, uploads
 from afterword.listening.reports import service as reports
@@ -151,12 +151,30 @@ class SingleWork(Protocol):
     def __call__(self, db: Database, /, *, now: datetime) -> Awaitable[int]: ...
 
 
+class Walk(Protocol):
+    def __call__(self, db: Database, /, *, after: Any, now: datetime) -> Awaitable[tuple[int, Any]]: ...
+
+
 def batches(name: str, seconds: float, limit: int, work: BatchWork) -> Job:
     return Job(name, seconds, limit, lambda db: work(db, now=db.clock.now(), limit=limit))
 
 
 def steps(name: str, seconds: float, work: SingleWork, *, batch: int = 1) -> Job:
     return Job(name, seconds, batch, lambda db: work(db, now=db.clock.now()))
+
+
+def walk(name: str, seconds: float, batch: int, work: Walk, *, start: Any) -> Job:
+    """Looks at the next rows only, and goes on behind them; after less than a full batch it begins anew."""
+    after = start
+
+    async def run(db: Database) -> int:
+        nonlocal after
+        count, after = await work(db, after=after, now=db.clock.now())
+        if count < batch:
+            after = start
+        return count
+
+    return Job(name, seconds, batch, run)
 
 
 def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int) -> Sequence[Job]:
@@ -169,7 +187,7 @@ def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int
 
     return (
         *(
-            Job(f"prune {name}", PRUNE_SECONDS, old.batch, lambda db, old=old: prune(db, old, now=db.clock.now()))
+            walk(f"prune {name}", PRUNE_SECONDS, old.batch, partial(prune_next, old=old), start=old.start)
             for name, old in RETENTION.items()
         ),
         Job("reap", pace.reap_seconds, REAP_ITEMS_MAX, reap),
@@ -186,7 +204,13 @@ def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int
         ),
         Job("remove old items", RETENTION_SECONDS, PRUNE_ROWS_MAX, _Retention(queue_days).run),
         Job("prune domain rates", RATES_SECONDS, PRUNE_ROWS_MAX, partial(rates.prune, limit=PRUNE_ROWS_MAX)),
-        Job("prune the event log", PRUNE_SECONDS, PRUNE_ROWS_MAX, _EventLog().run),
+        walk(
+            "prune the event log",
+            PRUNE_SECONDS,
+            PRUNE_ROWS_MAX,
+            partial(log.prune_events, limit=PRUNE_ROWS_MAX),
+            start=log.BEGINNING,
+        ),
         batches("prune the audit log", PRUNE_SECONDS, PRUNE_ROWS_MAX, audit.prune_entries),
         batches("raise alerts", READ_SECONDS, READ_EVENTS_MAX, cases.raise_next),
         batches("tell of overdue cases", AGED_SECONDS, AGED_CASES_MAX, escalation.tell_overdue),
@@ -206,7 +230,7 @@ def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int
         steps("check and import files of responses", READ_SECONDS, partial(uploads.work_next, secret=secret)),
         steps("follow answers", FOLLOW_SECONDS, daily_counts.follow, batch=daily_counts.EVENTS_MAX),
         steps("keep counts", KEEP_SECONDS, daily_counts.keep),
-        Job("survey kept counts", SURVEY_SECONDS, daily_counts.SURVEY_MAX, _Survey().run),
+        walk("survey kept counts", SURVEY_SECONDS, daily_counts.SURVEY_MAX, daily_counts.survey, start=""),
         steps("tell of ended instances", ENDED_SECONDS, instances_expiry.record_next),
         batches("judge provisional answers", JUDGE_SECONDS, choices.JUDGED_MAX, choices.judge_due),
         steps("erase people", ERASE_SECONDS, erasures.work_next),
@@ -257,24 +281,3 @@ class _Retention:
             if passed >= PRUNE_ROWS_MAX or self._cursor == retention.RetentionCursor():
                 break
         return passed
-
-
-class _EventLog:
-    def __init__(self) -> None:
-        self._after = log.BEGINNING
-
-    async def run(self, db: Database) -> int:
-        count, self._after = await log.prune_events(db, after=self._after, now=db.clock.now(), limit=PRUNE_ROWS_MAX)
-        if count < PRUNE_ROWS_MAX:
-            self._after = log.BEGINNING
-        return count
-
-
-class _Survey:
-    def __init__(self) -> None:
-        self._after = ""
-
-    async def run(self, db: Database) -> int:
-        count, last = await daily_counts.survey(db, after=self._after, now=db.clock.now())
-        self._after = last if count == daily_counts.SURVEY_MAX else ""
-        return count
