@@ -124,7 +124,6 @@ FOLLOW_SECONDS: Final = 5.0  # reports read responses live that the kept counts 
 KEEP_SECONDS: Final = 10.0
 SURVEY_SECONDS: Final = 300.0
 AGED_SECONDS: Final = 60.0
-AGED_CASES_MAX: Final = 200
 FIGURES_SECONDS: Final = 60.0
 SCHEDULES_SECONDS: Final = 5.0
 SCHEDULES_MAX: Final = 100
@@ -213,8 +212,7 @@ def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int
         ),
         batches("prune the audit log", PRUNE_SECONDS, PRUNE_ROWS_MAX, audit.prune_entries),
         batches("raise alerts", READ_SECONDS, READ_EVENTS_MAX, cases.raise_next),
-        batches("tell of overdue cases", AGED_SECONDS, AGED_CASES_MAX, escalation.tell_overdue),
-        batches("escalate cases", AGED_SECONDS, AGED_CASES_MAX, escalation.escalate),
+        walk("see to open cases", AGED_SECONDS, escalation.LOOKED_MAX, escalation.see_to_open, start=escalation.START),
         batches("follow sequences", READ_SECONDS, READ_EVENTS_MAX, partial(sequences.follow, secret=secret)),
         Job(
             "end answered reminders",
