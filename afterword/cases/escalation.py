@@ -15,7 +15,7 @@ from afterword.core.scheduling.windows import Calendar
 from afterword.events import service as events
 from afterword.kit.db import Database
 from afterword.kit.db.columns import arrays
-from afterword.kit.db.retention import EPOCH
+from afterword.kit.db.walks import EPOCH
 from afterword.kit.nouns import service as nouns
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
@@ -52,9 +52,11 @@ async def _update_overdue(db: Database, *, keys: Sequence[tuple[str, str]], now:
         f"""with held as materialized (
              select i.organization_id, i.alert_instance_id
              from unnest($2::text[], $3::text[]) k (organization_id, alert_instance_id)
-             join alert_instance i using (organization_id, alert_instance_id)
-             where i.resolved_time is null and i.due_time <= $1 and i.overdue_time is distinct from i.due_time
-             for no key update of i skip locked)
+             cross join lateral (
+               select organization_id, alert_instance_id from alert_instance
+               where organization_id = k.organization_id and alert_instance_id = k.alert_instance_id
+                 and resolved_time is null and due_time <= $1 and overdue_time is distinct from due_time
+               for no key update skip locked) i)
            update alert_instance i
            set overdue_time = i.due_time, version = i.version + 1, updated_time = greatest(i.updated_time, $1)
            from held where i.organization_id = held.organization_id and i.alert_instance_id = held.alert_instance_id

@@ -18,7 +18,8 @@ from afterword.events import log
 from afterword.kit import db
 from afterword.kit.db import Database
 from afterword.kit.db.retention import prune_next
-from afterword.listening.exports import schedules, service as exports
+from afterword.kit.db.walks import get_next
+from afterword.listening.exports import schedules
 from afterword.listening.imports import service as response_imports, uploads
 from afterword.listening.reports import service as reports
 from afterword.listening.reports.daily_counts import service as daily_counts
@@ -44,10 +45,16 @@ class DomainChecks(Flights[CustomDomainRecord]):
     slots = 5
     poll_seconds = domains.FRESH_SECONDS
     grace_seconds = 2 * domains.ASK_SECONDS_MAX
+    _after = ""
 
     async def claim(self, limit: int) -> tuple[Sequence[CustomDomainRecord], bool]:
         await domains.try_refresh(self._pool, site=self._site)
-        claimed = await db.change(self._pool, domains.claim_due, now=self._pool.clock.now(), limit=limit)
+        async with db.transaction(self._pool) as database:
+            now = database.clock.now()
+            claimed = await domains.claim_due(database, after=self._after, now=now, limit=limit)
+            if len(claimed) < limit:
+                end = await get_next(database, "custom_domain", "organization_id", after=(self._after,))
+                self._after = "" if end is None else end[0]
         return claimed, bool(claimed)
 
     async def serve(self, domain: CustomDomainRecord) -> None:
@@ -191,9 +198,8 @@ def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int
         ),
         Job("reap", pace.reap_seconds, REAP_ITEMS_MAX, reap),
         Job("end stalled sessions", STALLED_SECONDS, STALLED_MAX, restores.prune_stalled_sessions),
-        Job("expire items of closed lanes", EXPIRE_SECONDS, BATCH_ITEMS_MAX, expiry.run),
+        walk("expire items of closed lanes", EXPIRE_SECONDS, BATCH_ITEMS_MAX, expiry.run, start=START),
         batches("renew and end plans", PLANS_SECONDS, PLANS_MAX, plans.turn_plans),
-        batches("expire exports", PRUNE_SECONDS, PRUNE_ROWS_MAX, exports.expire),
         batches("begin exports on a timetable", SCHEDULES_SECONDS, SCHEDULES_MAX, schedules.begin_due),
         steps(
             "remove files that no answer lists",
@@ -227,12 +233,12 @@ def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int
         steps("remove imported responses", READ_SECONDS, response_imports.remove_next),
         steps("check and import files of responses", READ_SECONDS, partial(uploads.work_next, secret=secret)),
         steps("follow answers", FOLLOW_SECONDS, daily_counts.follow, batch=daily_counts.EVENTS_MAX),
-        steps("keep counts", KEEP_SECONDS, daily_counts.keep),
+        walk("keep counts", KEEP_SECONDS, 1, daily_counts.keep, start=daily_counts.START),
         walk("survey kept counts", SURVEY_SECONDS, daily_counts.SURVEY_MAX, daily_counts.survey, start=""),
         steps("tell of ended instances", ENDED_SECONDS, instances_expiry.record_next),
         batches("judge provisional answers", JUDGE_SECONDS, choices.JUDGED_MAX, choices.judge_due),
         steps("erase people", ERASE_SECONDS, erasures.work_next),
-        steps("remove what is too old", AGES_SECONDS, ages.work_next),
+        walk("remove what is too old", AGES_SECONDS, 1, ages.work_next, start=ages.START),
         batches("mail digests of reports", DIGESTS_SECONDS, DIGESTS_MAX, partial(digests.mail_due, secret=secret)),
         batches("evaluate daily alerts", FIGURES_SECONDS, FIGURES_ALERTS_MAX, reports.evaluate_alerts),
     )
@@ -244,10 +250,9 @@ class _Expiry:
         self._secret = secret
         self._draw = draw
         self._cache = SettingsCache()
-        self._cursor: LaneKey = START
 
-    async def run(self, db: Database) -> int:
-        closed = await lanes.list_closed_lanes(db, after=self._cursor, limit=EXPIRE_LANES_MAX)
+    async def run(self, db: Database, *, after: LaneKey, now: datetime) -> tuple[int, LaneKey]:  # noqa: ARG002  as of all walks
+        closed = await lanes.list_closed_lanes(db, after=after, limit=EXPIRE_LANES_MAX)
         count = 0
         if closed:
             count = await sending.claim_expired(
@@ -259,9 +264,10 @@ class _Expiry:
                 draw=self._draw,
                 limit=BATCH_ITEMS_MAX,
             )
-        if count < BATCH_ITEMS_MAX:
-            self._cursor = closed[-1] if len(closed) == EXPIRE_LANES_MAX else START
-        return count
+        if count == BATCH_ITEMS_MAX:
+            return count, after
+        end = await get_next(db, "pipeline", "organization_id, pipeline_id", after=after, limit=EXPIRE_LANES_MAX)
+        return (count, START) if end is None else (BATCH_ITEMS_MAX, (end[0], end[1]))
 
 
 class _Retention:
@@ -276,6 +282,6 @@ class _Retention:
                 db, cursor=self._cursor, days=self._days, now=db.clock.now(), limit=PRUNE_ROWS_MAX - passed
             )
             passed += count
-            if passed >= PRUNE_ROWS_MAX or self._cursor == retention.RetentionCursor():
+            if not count or passed >= PRUNE_ROWS_MAX or self._cursor == retention.RetentionCursor():
                 break
         return passed

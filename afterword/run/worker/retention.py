@@ -33,12 +33,15 @@ def _kept(
     )
 
 
-_EXPIRED: Final[Mapping[str, LiteralString]] = {"walk": "export", "by": "expires_time, organization_id, export_id"}
-_IMPORTED: Final[Mapping[str, LiteralString]] = {
+_EXPIRED: Final[Mapping[str, Any]] = {"walk": "export", "by": "expires_time, organization_id, export_id"}
+_EXPORT_OF_X: Final[LiteralString] = """lateral (
+               select organization_id, export_id, state from export e
+               where e.organization_id = x.organization_id and e.export_id = x.export_id offset 0)"""
+_IMPORTED: Final[Mapping[str, Any]] = {
     "walk": "queue_import",
     "by": "finished_time, organization_id, import_id",
 }
-_DELETED: Final[Mapping[str, LiteralString]] = {"walk": "webhook", "by": "deleted_time, organization_id, webhook_id"}
+_DELETED: Final[Mapping[str, Any]] = {"walk": "webhook", "by": "deleted_time, organization_id, webhook_id"}
 
 RETENTION: Final[Mapping[str, Retention]] = {
     # For that hour requests with one get `token_expired` instead of `invalid_token`.
@@ -53,22 +56,32 @@ RETENTION: Final[Mapping[str, Retention]] = {
         sessions.IDLE,
         walk="login_session",
         by="expires_time, session_id",
-        source="x join login_session o on o.session_id = x.session_id",
+        source="""x, lateral (
+               select digest, seen_time from login_session s where s.session_id = x.session_id offset 0) o""",
     ),
     "log-in links": Retention("login_link", "digest", "o.expires_time"),
     "challenges of passkeys": Retention("login_challenge", "digest", "o.expires_time"),
     "failed log-ins": Retention("login_failure", "key", "o.since", logins.WINDOW),
     "idempotency keys": _kept("idempotency_key", "key", "o.created_time", timedelta(hours=idempotency.KEPT_HOURS)),
     "links to reports": _kept("report_share", "share_id", "o.expires_time", shares.KEPT_DAYS),
+    "the time of exports": _kept(
+        "export",
+        "export_id",
+        "x.expires_time",
+        also="o.state = 'done'",
+        **_EXPIRED,
+        source=f"x, {_EXPORT_OF_X} o",
+        change="state = 'expired', version = t.version + 1",
+    ),
     "files of exports": _kept(
         "export_piece",
         "export_id, number",
         "x.expires_time",
         also="e.state = 'expired'",
         **_EXPIRED,
-        source="""x join export e using (organization_id, export_id), lateral (
+        source=f"""x, {_EXPORT_OF_X} e, lateral (
                select organization_id, export_id, number from export_piece p
-               where p.organization_id = e.organization_id and p.export_id = e.export_id limit $2) o""",
+               where p.organization_id = x.organization_id and p.export_id = x.export_id limit $2) o""",
         batch=200,  # up to a megabyte each
     ),
     "exports": _kept(
@@ -78,7 +91,7 @@ RETENTION: Final[Mapping[str, Retention]] = {
         exports.FORGET_DAYS,
         also="o.state in ('expired', 'failed', 'cancelled')",
         **_EXPIRED,
-        source="x join export o using (organization_id, export_id)",
+        source=f"x, {_EXPORT_OF_X} o",
     ),
     "runs of exports on a timetable": _kept("export_run", "run_id", "o.finished_time", schedules.KEPT_DAYS),
     "rests of imports": _kept(
@@ -120,9 +133,11 @@ RETENTION: Final[Mapping[str, Retention]] = {
         also="o.content is not null",
         walk="queue_list",
         by="created_time, organization_id, list_id",
-        source="x join queue_list o using (organization_id, list_id)",
+        source="""x, lateral (
+               select organization_id, list_id, content from queue_list l
+               where l.organization_id = x.organization_id and l.list_id = x.list_id offset 0) o""",
         batch=10,
-        clear="content",
+        change="content = null",
     ),
     "lists": _kept("queue_list", "list_id", "o.created_time", lists.RECORD_DAYS),
     "acts on many items": _kept("queue_batch", "batch_id", "o.finished_time", batches.KEEP_DAYS),
@@ -138,9 +153,11 @@ RETENTION: Final[Mapping[str, Retention]] = {
         also="not w.active and o.state = 'scheduled'",
         walk="webhook",
         by="organization_id, webhook_id",
-        source="""x join webhook w using (organization_id, webhook_id), lateral (
+        source="""x, lateral (
+               select active from webhook w
+               where w.organization_id = x.organization_id and w.webhook_id = x.webhook_id offset 0) w, lateral (
                select d.organization_id, d.delivery_id, d.created_time, d.state from delivery d
-               where d.organization_id = w.organization_id and d.webhook_id = w.webhook_id and d.created_time <= $1
+               where d.organization_id = x.organization_id and d.webhook_id = x.webhook_id and d.created_time <= $1
                order by d.created_time limit $2) o""",
     ),
     "deliveries of deleted webhooks": _kept(
@@ -175,7 +192,10 @@ RETENTION: Final[Mapping[str, Retention]] = {
         also="o.state = 'removed'",
         walk="response_import",
         by="organization_id, response_import_id",
-        source="x join response_import o using (organization_id, response_import_id)",
+        source="""x, lateral (
+               select organization_id, response_import_id, state, updated_time from response_import i
+               where i.organization_id = x.organization_id and i.response_import_id = x.response_import_id
+               offset 0) o""",
     ),
     "files of responses": _kept(
         "response_upload",
