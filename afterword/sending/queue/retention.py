@@ -54,7 +54,9 @@ async def _prune_items(
              where i.organization_id = $1 and i.item_id > $2 and i.item_id < $3
              order by i.item_id limit $6),
            old as materialized (
-             select i.item_id from passed p join queue_item i on i.organization_id = $1 and i.item_id = p.item_id
+             select i.item_id from passed p cross join lateral (
+               select item_id, responder_id, address_key from queue_item
+               where organization_id = $1 and item_id = p.item_id for update skip locked) i
              where p.status >= 4 and p.updated_time < $4 and (p.status not in (5, 6) or p.updated_time < $5)
                and not exists (select from attempt a
                  where a.organization_id = $1 and a.item_id = p.item_id and a.outcome is null)
@@ -64,8 +66,7 @@ async def _prune_items(
                    or r.address_key = i.address_key))
                and not exists (select from event e
                  where e.organization_id = $1 and e.subject_id = p.item_id
-                   and e.xid >= (select min(c.xid) from event_cursor c))
-             for update of i skip locked),
+                   and e.xid >= (select min(c.xid) from event_cursor c))),
            removed as (
              delete from queue_item i using old where i.organization_id = $1 and i.item_id = old.item_id
              returning i.item_id, i.status),

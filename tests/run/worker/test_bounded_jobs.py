@@ -18,7 +18,6 @@ from afterword.kit import db
 from afterword.kit.db import Database
 from afterword.listening.exports.schedules import RUNS
 from afterword.listening.exports.store import EXPORTS
-from afterword.listening.reports.daily_counts import service as daily_counts
 from afterword.privacy import retention as ages
 from afterword.run.worker.flights import BATCH_ITEMS_MAX, Pace
 from afterword.run.worker.jobs import EXPIRE_LANES_MAX, jobs_of
@@ -40,12 +39,11 @@ LIMITS: Final[Mapping[str, int]] = {
     **{f"prune {name}": PAGE + FEW for name, old in RETENTION.items() if old.walk},
     "see to open cases": 4 * escalation.LOOKED_MAX,
     "keep counts": PAGE,
-    "survey kept counts": 3 * daily_counts.SURVEY_MAX,
+    "survey kept counts": PAGE,
     "remove what is too old": 12 * ages.ORGANIZATIONS_MAX,
     "remove old items": 3 * retention.ORGANIZATIONS_MAX,
     "expire items of closed lanes": 6 * EXPIRE_LANES_MAX + 3 * BATCH_ITEMS_MAX,
     "prune the event log": PAGE,
-    "expire exports": PAGE,
     "judge provisional answers": 10 * 50,
     "tell of ended instances": PAGE,
     "evaluate daily alerts": 300,
@@ -127,8 +125,8 @@ FULL: Final[Mapping[str, Mapping[str, str]]] = {
 }
 
 VALUES: Final[Mapping[str, str]] = {
-    "text": ID, "jsonb": "'{}'", "ARRAY": "'{}'", "boolean": "false", "bytea": "sha256(int8send(n))", "date": "current_date",
-    "timestamp with time zone": "now()", "smallint": "1", "integer": "1", "bigint": "n", "double precision": "1",
+    "text": ID, "jsonb": "'{}'", "ARRAY": "'{}'", "boolean": "false", "bytea": "sha256(int8send(n))", "bigint": "n",
+    "date": "current_date", "timestamp with time zone": "now()", "smallint": "1", "integer": "1", "double precision": "1",
 }  # fmt: skip
 SEVENTH: Final = "lpad('7', 22, '0')"
 AFTERWARDS: Final = (

@@ -428,12 +428,13 @@ async def prune_retired(db: Database, *, before: datetime, limit: int) -> int:
     """Remove counts of generations that were retired before; how many rows went."""
     return await db.execute(
         """with retired as (
-             select organization_id, questionnaire_id, dimension, generation from rollup_retired
-             where (organization_id, questionnaire_id, dimension, generation) = (
-               select (l.organization_id, l.questionnaire_id, l.dimension, l.generation) from (
-                 select organization_id, questionnaire_id, dimension, generation, retired_time from rollup_retired
-                 order by organization_id, questionnaire_id, dimension, generation limit $3) l -- all are soon old
-               where l.retired_time < $1 limit 1) for update skip locked),
+             select d.organization_id, d.questionnaire_id, d.dimension, d.generation from (
+               select organization_id, questionnaire_id, dimension, generation, retired_time from rollup_retired
+               order by organization_id, questionnaire_id, dimension, generation limit $3) l, lateral ( -- all soon old
+               select organization_id, questionnaire_id, dimension, generation from rollup_retired d
+               where d.organization_id = l.organization_id and d.questionnaire_id = l.questionnaire_id
+                 and d.dimension = l.dimension and d.generation = l.generation for update skip locked) d
+             where l.retired_time < $1 limit 1),
            counts as (
              delete from rollup_count c using (
                select c.ctid from retired r join rollup_count c using (organization_id, questionnaire_id, dimension,
