@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final, LiteralString
 
 from afterword.cases import history
 from afterword.cases.alert_instances import service as alert_instances
@@ -14,41 +14,54 @@ from afterword.core.scheduling import windows
 from afterword.core.scheduling.windows import Calendar
 from afterword.events import service as events
 from afterword.kit.db import Database
+from afterword.kit.db.columns import arrays
+from afterword.kit.db.walks import EPOCH
 from afterword.kit.nouns import service as nouns
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.tenants.organizations import checks
 
+_DUE: Final[LiteralString] = "coalesce(i.due_time, timestamptz '9999-01-01 00:00:00+00')"
+Position = tuple[str, datetime, str]  # of an open case: organization, due time or the year 9999, id
+START: Final[Position] = ("", EPOCH, "")
+LOOKED_MAX: Final = 500  # open cases that one turn passes
 
-async def _claim_overdue(db: Database, *, now: datetime, limit: int) -> list[Case]:
-    """Note that the due times of open cases are over, each once; the new rows."""
+
+async def _list_open(db: Database, *, after: Position) -> list[Any]:  # any tenant: a job serves all of them
+    """The next open cases: position, whether this due time was told of, rule, its hours if they count, opening."""
+    return await db.fetch_tuples(
+        f"""select i.organization_id, i.due_time, i.alert_instance_id, i.is_told, i.alert_id,
+             case when i.is_young then a.escalation_hours end as hours, i.created_time
+           from (
+             select i.organization_id, {_DUE} as due_time, i.alert_instance_id, i.alert_id, i.created_time,
+               i.overdue_time is not distinct from i.due_time as is_told,
+               i.waiting_since is null and i.escalated_time is null as is_young
+             from alert_instance i
+             where i.resolved_time is null and (i.organization_id, {_DUE}, i.alert_instance_id) > ($1, $2, $3)
+             order by i.organization_id, {_DUE}, i.alert_instance_id limit $4) i
+           join alert a on a.organization_id = i.organization_id and a.alert_id = i.alert_id
+           order by i.organization_id, i.due_time, i.alert_instance_id""",
+        *(*after, LOOKED_MAX),
+    )
+
+
+async def _update_overdue(db: Database, *, keys: Sequence[tuple[str, str]], now: datetime) -> list[Case]:
+    # any tenant: a job serves all of them
+    """Note that the due times of these open cases are over, each once; those that nobody changes now."""
     return await db.records(Case.of).fetch(
-        f"""with due as materialized (
-             select c.organization_id, c.alert_instance_id from organization o
-               cross join lateral (
-                 select i.organization_id, i.alert_instance_id from alert_instance i
-                 where i.organization_id = o.organization_id and i.resolved_time is null
-                   and coalesce(i.due_time, timestamptz '9999-01-01 00:00:00+00') <= $1
-                   and i.overdue_time is distinct from i.due_time
-                 order by coalesce(i.due_time, timestamptz '9999-01-01 00:00:00+00') limit $2) c limit $2),
-           held as materialized (
-             select i.organization_id, i.alert_instance_id from alert_instance i
-               join due using (organization_id, alert_instance_id)
-             where i.resolved_time is null and i.due_time <= $1 and i.overdue_time is distinct from i.due_time
-             for no key update of i skip locked)
+        f"""with held as materialized (
+             select i.organization_id, i.alert_instance_id
+             from unnest($2::text[], $3::text[]) k (organization_id, alert_instance_id)
+             cross join lateral (
+               select organization_id, alert_instance_id from alert_instance
+               where organization_id = k.organization_id and alert_instance_id = k.alert_instance_id
+                 and resolved_time is null and due_time <= $1 and overdue_time is distinct from due_time
+               for no key update skip locked) i)
            update alert_instance i
            set overdue_time = i.due_time, version = i.version + 1, updated_time = greatest(i.updated_time, $1)
            from held where i.organization_id = held.organization_id and i.alert_instance_id = held.alert_instance_id
            returning {CASE_COLUMNS_I}""",
-        *(now, limit),
-    )
-
-
-async def _list_rules(db: Database) -> list[tuple[str, str, int]]:  # any tenant: a job serves all of them
-    """The organization, id and hours of each rule with open cases that escalates them."""
-    return await db.fetch_tuples(
-        """select organization_id, alert_id, escalation_hours from alert
-           where escalation_hours is not null and open_count > 0 order by organization_id, alert_id"""
+        *(now, *arrays(keys, 2)),
     )
 
 
@@ -64,15 +77,15 @@ async def _count_aged(db: Database, *, organization_id: str, alert_id: str, open
 
 
 async def _list_aged_locked(
-    db: Database, *, organization_id: str, alert_id: str, opened_by: datetime, limit: int
+    db: Database, *, organization_id: str, alert_instance_ids: Sequence[str], opened_by: datetime
 ) -> list[Case]:
-    """As count_aged, those that nobody changes now; cases that waited come last, as their age is less."""
+    """Those of these cases that count_aged counts, and that nobody changes now."""
     return await db.records(Case.of).fetch(
         f"""select {CASE_COLUMNS_I} from alert_instance i
-           where i.organization_id = $1 and i.alert_id = $2 and i.resolved_time is null and i.created_time <= $3
-             and i.waiting_since is null and i.escalated_time is null
-           order by i.waited_seconds, i.created_time limit $4 for no key update skip locked""",
-        *(organization_id, alert_id, opened_by, limit),
+           where i.organization_id = $1 and i.alert_instance_id = any($2::text[]) and i.resolved_time is null
+             and i.created_time <= $3 and i.waiting_since is null and i.escalated_time is null
+           order by i.alert_instance_id for no key update skip locked""",
+        *(organization_id, list(alert_instance_ids), opened_by),
     )
 
 
@@ -98,28 +111,27 @@ async def _update_escalated(
 TOUCHED_MAX: Final = 1_000  # counted; of more it is said that there are more
 
 
-async def tell_overdue(db: Database, *, now: datetime, limit: int) -> int:
-    late = await _claim_overdue(db, now=now, limit=limit)
-    await events.record(db, events=[alert_instances.event(case, "overdue", now=now) for case in late])
-    return len(late)
-
-
-async def escalate(db: Database, *, now: datetime, limit: int) -> int:
-    wanted = await _list_rules(db)
-    calendars = await checks.list_calendars(db, organization_ids={organization_id for organization_id, _, _ in wanted})
-    done = 0
-    for organization_id, alert_id, hours in wanted:
-        if done >= limit:
-            break
-        key = {"organization_id": organization_id, "alert_id": alert_id}
+async def see_to_open(db: Database, *, after: Position, now: datetime) -> tuple[int, Position]:
+    """Tell of and escalate the next open cases whose time has come; their count, and the position to go on from."""
+    looked = await _list_open(db, after=after)
+    late = [(one[0], one[2]) for one in looked if one[1] <= now and not one[3]]
+    cases = await _update_overdue(db, keys=late, now=now) if late else []
+    await events.record(db, events=[alert_instances.event(case, "overdue", now=now) for case in cases])
+    old: dict[tuple[str, str, int], list[str]] = {}
+    for organization_id, _, id_, _, alert_id, hours, created_time in looked:
+        if hours is not None and created_time <= now - timedelta(hours=hours):
+            old.setdefault((organization_id, alert_id, hours), []).append(id_)
+    calendars = await checks.list_calendars(db, organization_ids={organization_id for organization_id, _, _ in old})
+    done = len(cases)
+    for (organization_id, _, hours), alert_instance_ids in sorted(old.items()):
         calendar, age = calendars[organization_id], timedelta(hours=hours)
-        opened_by = windows.before(calendar, now, age)
-        found = await _list_aged_locked(db, **key, opened_by=opened_by, limit=limit - done)
+        key: dict[str, Any] = {"organization_id": organization_id, "alert_instance_ids": alert_instance_ids}
+        found = await _list_aged_locked(db, **key, opened_by=windows.before(calendar, now, age))
         aged = [case for case in found if _is_aged(case, calendar=calendar, age=age, now=now)]
         if aged:
             await _escalate(db, cases=aged, now=now)
             done += len(aged)
-    return done
+    return (LOOKED_MAX, looked[-1][:3]) if len(looked) == LOOKED_MAX else (done, START)
 
 
 async def touched(db: Database, *, caller: Caller, alert_id: str, hours: int, now: datetime) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, LiteralString
 
 import structlog
 from msgspec import Meta
@@ -218,11 +218,12 @@ async def claim_due(  # any tenant, unless it is given: workers serve everyone
     db: Database, *, now: datetime, limit: int, organization_id: str | None = None
 ) -> list[Reading]:
     """Those that are due and that nobody reads, or the one of this organization."""
+    whose: LiteralString = "$1::timestamptz is not null and organization_id = $4"
+    if organization_id is None:
+        whose = "$4::text is null and due_time <= $1 and (lease_until is null or lease_until < $1)"
     return await db.records(Reading).fetch(
-        """with due as materialized (
-             select organization_id from alert_mailbox
-             where host is not null and (organization_id = $4
-               or ($4::text is null and due_time <= $1 and (lease_until is null or lease_until < $1)))
+        f"""with due as materialized (
+             select organization_id from alert_mailbox where host is not null and {whose}
              order by due_time limit $3 for update skip locked)
            update alert_mailbox set lease_until = $2, epoch = epoch + 1
            where organization_id in (select organization_id from due)

@@ -226,8 +226,14 @@ async def insert_watches(db: Database, *, organization_id: str, user_id: str, wa
     )
 
 
-async def _list_chosen_types(db: Database) -> list[str]:  # any tenant: a reader serves all of them
-    return await db.fetch_column("select distinct jsonb_object_keys(types) as type from notification_subscription")
+async def _list_chosen_types(  # any tenant: a reader serves all of them
+    db: Database, *, organization_ids: Sequence[str]
+) -> list[str]:
+    return await db.fetch_column(
+        """select distinct jsonb_object_keys(types) as type from notification_subscription
+           where organization_id = any($1::text[])""",
+        organization_ids,
+    )
 
 
 async def _list_subjects(  # any tenant: a batch of events serves many organizations
@@ -318,9 +324,12 @@ async def notify_next(db: Database, *, now: datetime, limit: int) -> int:
     A smaller count than `limit` means that there are no more. Users are not notified of their own changes, of events
     that their role or applications do not allow, or of test data.
     """
-    types = notices.FEW_TYPES | (notices.MASS_TYPES & set(await _list_chosen_types(db)))
+    of = await events.list_unread_organizations(db, reader=READER, limit=limit)
+    if not of:
+        return 0
+    types = notices.FEW_TYPES | (notices.MASS_TYPES & set(await _list_chosen_types(db, organization_ids=sorted({*of}))))
     return await events.handle_next(
-        db, reader=READER, types=types, limit=limit, handle=lambda read: _handle(db, read, now=now)
+        db, reader=READER, types=types, limit=len(of), handle=lambda read: _handle(db, read, now=now)
     )
 
 

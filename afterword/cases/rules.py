@@ -424,11 +424,16 @@ async def claim_scheduled_alerts(  # any tenant: a daily job serves all of them
     db: Database, *, before: datetime, now: datetime, limit: int
 ) -> list[Alert]:
     return await db.records(_alert).fetch(
-        f"""with due as materialized (
-             select organization_id, alert_id from alert
+        f"""with first as materialized (
+             select organization_id, alert_id, evaluated_time from alert
              where active and deleted_time is null and trigger = 'schedule'
-               and (evaluated_time is null or evaluated_time < $1)
-             order by evaluated_time nulls first limit $3 for no key update skip locked)
+             order by evaluated_time nulls first limit 20 * $3::integer),
+           due as materialized (
+             select a.organization_id, a.alert_id from first f, lateral (
+               select organization_id, alert_id from alert where organization_id = f.organization_id
+                 and alert_id = f.alert_id and (evaluated_time is null or evaluated_time < $1)
+               for no key update skip locked) a
+             where f.evaluated_time is null or f.evaluated_time < $1 limit $3)
            update alert a set evaluated_time = $2 from due
            where a.organization_id = due.organization_id and a.alert_id = due.alert_id returning {_COLUMNS_A}""",
         *(before, now, limit),

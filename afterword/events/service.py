@@ -160,6 +160,22 @@ async def list_unread_events(  # any tenant: a reader serves all of them
     return [Event(*_values(row)) for row in rows], rows[0]["passed"] if rows else 0
 
 
+async def list_unread_organizations(  # any tenant: a reader serves all of them
+    db: Database, *, reader: str, limit: int
+) -> list[str]:
+    """The organization of each of the events that this transaction reads next; none where another process has it."""
+    if not await claim_reader(db, reader=reader):
+        return []
+    return await db.fetch_column(
+        """select unread.organization_id from event_cursor c, lateral (
+             select organization_id from event
+             where (event.xid, event.seq) > (c.xid, c.seq) and event.xid < pg_snapshot_xmin(pg_current_snapshot())
+             order by event.xid, event.seq limit $2) unread
+           where c.reader = $1""",
+        *(reader, limit),
+    )
+
+
 async def settle_reader(db: Database, *, reader: str, last: Event) -> None:
     await db.execute(
         """update event_cursor c set xid = e.xid, seq = e.seq, updated_time = now()

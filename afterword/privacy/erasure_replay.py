@@ -69,10 +69,11 @@ async def forget(pool: db.Pool, *, kept: Sequence[KeptRun]) -> int:
     for run in kept:
         async with db.transaction(pool) as database:
             begun += await _insert_run(database, kept=run, now=database.clock.now())
-    deadline = time.monotonic() + WORK_SECONDS_MAX
+    deadline, after = time.monotonic() + WORK_SECONDS_MAX, retention.START
     while True:
         async with db.transaction(pool) as database:
-            if await retention.work_next(database, now=database.clock.now()):
+            count, after = await retention.work_next(database, after=after, now=database.clock.now())
+            if count:
                 continue
             if not await _count_running(database):
                 return begun
@@ -90,8 +91,11 @@ async def _keep_counts(pool: db.Pool) -> None:
             found, after = await daily_counts.survey(database, after=after, now=database.clock.now())
         if found < daily_counts.SURVEY_MAX:
             break
-    for step in (daily_counts.follow, daily_counts.keep):
-        is_over = False
-        while not is_over:
-            async with db.transaction(pool) as database:
-                is_over = not await step(database, now=database.clock.now())
+    count, marks = 1, daily_counts.START
+    while count:
+        async with db.transaction(pool) as database:
+            count = await daily_counts.follow(database, now=database.clock.now())
+    count = 1
+    while count:
+        async with db.transaction(pool) as database:
+            count, marks = await daily_counts.keep(database, after=marks, now=database.clock.now())

@@ -17,9 +17,10 @@ from afterword.core.organizations.access import Caller
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page, Rows
 from afterword.events import log, service as events
-from afterword.kit.db import Database
+from afterword.kit.db import Database, walks
 from afterword.kit.db.columns import columns_of, qualified
 from afterword.kit.db.leases import StepResult, take
+from afterword.kit.db.walks import Position
 from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.nouns.structs import shown_as, update_of
 from afterword.kit.web import fields
@@ -147,13 +148,19 @@ async def _claim_run(db: Database, *, now: datetime) -> Run | None:  # any tenan
     )
 
 
-async def _insert_next_run(db: Database, *, now: datetime) -> Run | None:  # any tenant: one job serves all
+async def _insert_next_run(  # any tenant: one job serves all
+    db: Database, *, after: Position, now: datetime
+) -> Run | None:
     """Begin a run over what none has looked through for EVERY; None where nothing is due, or another worker began it.
+
+    Looks at the next organizations alone.
 
     Deleted rows go everywhere, without a period.
     """
     row = await db.fetch_row(
-        f"""select o.organization_id, k.kind, k.days, o.time_zone from organization o cross join lateral (
+        f"""select o.organization_id, k.kind, k.days, o.time_zone from (
+             select organization_id from organization where organization_id > $4 order by organization_id limit $5) n
+           join organization o using (organization_id) cross join lateral (
              select k.kind, k.days from {DAYS} where k.days is not null
              union all
              select 'deleted', $2 where exists (select from questionnaire_instance i
@@ -163,9 +170,11 @@ async def _insert_next_run(db: Database, *, now: datetime) -> Run | None:  # any
            where not exists (select from legal_hold h
                where h.organization_id = o.organization_id and h.responder_id is null)
              and not exists (select from retention_run r where r.organization_id = o.organization_id
-               and r.kind = k.kind and (r.started_time > $1 or r.state = 'running'))
+               and r.kind = k.kind and r.started_time > $1)
+             and not exists (select from retention_run r where r.organization_id = o.organization_id
+               and r.kind = k.kind and r.state = 'running')
            order by o.organization_id, k.kind limit 1""",
-        *(now - EVERY, DELETED_DAYS, now - timedelta(days=DELETED_DAYS)),
+        *(now - EVERY, DELETED_DAYS, now - timedelta(days=DELETED_DAYS), *after, ORGANIZATIONS_MAX),
     )
     if row is None:
         return None
@@ -367,6 +376,8 @@ Kind = Literal["texts", "people", "items", "uploads", "answers", "events", "audi
 EVERY: Final = timedelta(hours=20)  # so that a day at most passes from one run to the end of the next
 WAIT_SECONDS: Final = 10  # after a fault, or for another process
 LEDGER_DAYS: Final = 730
+START: Final[Position] = ("",)
+ORGANIZATIONS_MAX: Final = 200  # looked through for the next run, each with all kinds of data
 DELETED_DAYS: Final = 30  # a deleted row stays so long, to answer whoever asks for what was deleted
 SALT_BYTES: Final = 32
 SCANNED_MAX: Final = 2_000  # rows that a turn passes
@@ -410,11 +421,16 @@ Work = Callable[[Database, Run, datetime], Awaitable[StepResult]]
 Act = Callable[[Sequence[str]], Awaitable[Counter[str]]]
 
 
-async def work_next(db: Database, *, now: datetime) -> int:
-    """A turn of the run that waited longest, or of the next; 0: none. A failed turn is logged and tried again later."""
-    run = await _claim_run(db, now=now) or await _insert_next_run(db, now=now)
+async def work_next(db: Database, *, after: Position, now: datetime) -> tuple[int, Position]:
+    """A turn of the run that waited longest, or of the next one of some organizations behind `after`.
+
+    0: there is none, and no organization is left; else 1, and the position to go on from. A failed turn is logged and
+    tried again later.
+    """
+    run = await _claim_run(db, now=now) or await _insert_next_run(db, after=after, now=now)
     if run is None:
-        return 0
+        end = await walks.get_next(db, "organization", "organization_id", after=after, limit=ORGANIZATIONS_MAX)
+        return (0, START) if end is None else (1, end)
     turn = await take(db, TURNS[run.kind](db, run, now), run_id=run.run_id, kind=run.kind)
     mark, due_time = turn.mark, now
     if turn.waits:
@@ -422,7 +438,7 @@ async def work_next(db: Database, *, now: datetime) -> int:
     await _settle_turn(db, run=run, mark=mark, counts=Counter(run.counts) + turn.counts, due_time=due_time)
     if mark is None:
         await _prune_runs(db, organization_id=run.organization_id, before=now - timedelta(days=LEDGER_DAYS))
-    return 1
+    return 1, after
 
 
 def before_time(kind: str, days: int, time_zone: str, *, now: datetime) -> datetime:

@@ -294,9 +294,9 @@ async def claim_mails(db: Database, *, now: datetime, limit: int) -> list[Mail]:
     """
     await reap_mails(db, now=now, limit=limit)
     rows = await db.fetch(
-        """with due as materialized (
+        f"""with due as materialized (
              select organization_id, mail_id from notice_mail
-             where state = 'waiting' and due_time <= $1 and chat_id is null and source_id is null
+             where state = 'waiting' and due_time <= $1 and {_OWNER} = ''
              order by due_time limit $3 for update skip locked),
            taken as (
              update notice_mail m
@@ -369,16 +369,28 @@ async def settle_mail(
     )
 
 
+_OWNER: Final[LiteralString] = "coalesce(chat_id, source_id, '')"  # of a call; '' of a mail to a user
+
+
 def _claiming(owner: LiteralString, prefix: LiteralString) -> LiteralString:
     """The beginning of a statement that claims the first due call of each owner, a table: one at a time, as `taken`.
 
     $1: now, $2: the end of the lease, $3: how many, $4: for how many seconds the row of a new response is awaited.
     """
-    return f"""with due as materialized (
-             select c.organization_id, m.mail_id from {owner} c
+    return f"""with recursive owner as ( -- those for which something waits, by a probe of the index each
+             (select organization_id, {_OWNER} as id from notice_mail
+              where state = 'waiting' and {_OWNER} > '' order by {_OWNER}, due_time limit 1)
+             union all
+             select n.organization_id, n.id from owner, lateral (
+               select organization_id, {_OWNER} as id from notice_mail
+               where state = 'waiting' and {_OWNER} > owner.id order by {_OWNER}, due_time limit 1) n),
+           due as materialized (
+             select c.organization_id, m.mail_id from owner
+               join {owner} c on c.organization_id = owner.organization_id and c.{owner}_id = owner.id
                cross join lateral (
                  select w.mail_id, w.due_time from notice_mail w
-                 where w.organization_id = c.organization_id and w.{owner}_id = c.{owner}_id and w.state = 'waiting'
+                 where w.organization_id = c.organization_id and coalesce(w.chat_id, w.source_id, '') = c.{owner}_id
+                   and w.state = 'waiting'
                    and w.due_time <= $1 and (w.content ->> 'instance_id' is null
                      or w.created_time < $1 - make_interval(secs => $4) or exists (
                        select from response r where r.organization_id = w.organization_id

@@ -38,10 +38,11 @@ async def later(desk: Desk, *, days: int) -> datetime:
 
 async def work(desk: Desk, *, days: int) -> int:
     """The worker's job as it would run so many days from now; return the count of its turns."""
-    now = await later(desk, days=days)
+    now, after = await later(desk, days=days), privacy_retention.START
     for turns in range(TURNS_MAX):
         async with db.transaction(desk.pool) as database:
-            if not await privacy_retention.work_next(database, now=now):
+            count, after = await privacy_retention.work_next(database, after=after, now=now)
+            if not count:
                 return turns
     raise AssertionError("the runs do not come to their end")
 
@@ -104,8 +105,9 @@ class TestRuns:
         with monkeypatch.context() as patched:
             patched.setattr(privacy_retention.rows, "blank_items", fail)
             async with db.transaction(desk.pool) as database:
-                assert 1 == await privacy_retention.work_next(database, now=now)
-                assert 0 == await privacy_retention.work_next(database, now=now)
+                start = privacy_retention.START
+                for expected in (1, 0):
+                    assert (expected, start) == await privacy_retention.work_next(database, after=start, now=now)
         assert "queue_item" in await desk.traces(known.canary)
         await work(desk, days=12)
         assert "queue_item" not in await desk.traces(known.canary)
@@ -250,11 +252,12 @@ async def count_days(desk: Desk, now: datetime) -> None:
     """The jobs that keep counts, as they would run then."""
     async with db.transaction(desk.pool) as database:
         await rollups.survey(database, after="", now=now)
-    for work_of in (rollups.follow, rollups.keep):
-        for _ in range(TURNS_MAX):
-            async with db.transaction(desk.pool) as database:
-                if not await work_of(database, now=now):
-                    break
+        while await rollups.follow(database, now=now):
+            pass
+    count, after = 1, rollups.START
+    while count:
+        async with db.transaction(desk.pool) as database:
+            count, after = await rollups.keep(database, after=after, now=now)
 
 
 async def figures_as_of(desk: Desk) -> Any:

@@ -179,8 +179,15 @@ async def _settle_judge_time(db: Database, *, organization_id: str, instance_id:
 async def _list_due(db: Database, *, now: datetime, limit: int) -> Sequence[tuple[str, str]]:
     # any tenant: the job is the installation's
     return await db.fetch_tuples(
-        """select l.organization_id, l.instance_id from link_opening l join organization o using (organization_id)
-           where l.judge_time <= $1 and o.accepts_provisional order by l.judge_time limit $2""",
+        """with due as materialized (
+             select l.organization_id, l.instance_id, l.question_id, l.value, o.accepts_provisional as is_wanted
+             from link_opening l join organization o using (organization_id)
+             where l.judge_time <= $1 order by l.judge_time limit $2),
+           later as ( -- the organization may want it again
+             update link_opening l set judge_time = $1 + interval '1 hour' from due d
+             where l.organization_id = d.organization_id and l.instance_id = d.instance_id
+               and l.question_id = d.question_id and l.value = d.value and not d.is_wanted)
+           select organization_id, instance_id from due where is_wanted""",
         *(now, limit),
     )
 

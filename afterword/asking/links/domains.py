@@ -23,6 +23,7 @@ from afterword.core.wire.site import Site, requested_host
 from afterword.kit import db as databases
 from afterword.kit.db import Database, Pool
 from afterword.kit.db.columns import columns_of
+from afterword.kit.db.walks import LOOKED_MAX
 from afterword.kit.nouns.declaration import Editable, Hidden
 from afterword.kit.nouns.structs import shown_as
 from afterword.kit.texts import accepted, texts
@@ -90,7 +91,7 @@ async def _list_held(  # any tenant: a process serves everyone
     """Organizations, their hosts, and whether these lead here."""
     return await db.fetch_tuples(
         f"""select organization_id, host, reached_time is not null as is_active from custom_domain where {_HELD}
-           order by organization_id limit $1""",
+           order by host limit $1""",
         limit,
     )
 
@@ -150,16 +151,20 @@ async def _update_checked(db: Database, domain: CustomDomainRecord, problem: str
 
 
 async def claim_due(  # any tenant: the worker serves everyone
-    db: Database, *, now: datetime, limit: int
+    db: Database, *, after: str, now: datetime, limit: int
 ) -> list[CustomDomainRecord]:
-    """Domains that were proven, some hours after they were last asked about, marked so that no other worker asks."""
+    """Proven ones of the next domains that were not asked about for hours, marked so that no other worker asks."""
     return await db.records(CustomDomainRecord).fetch(
         f"""with due as (
-             select organization_id from custom_domain where proven_time is not null and checked_time < $2
-             order by checked_time limit $3 for update skip locked)
+             select d.organization_id from (
+               select organization_id, proven_time, checked_time from custom_domain
+               where organization_id > $4 order by organization_id limit $5) n, lateral (
+               select organization_id from custom_domain where organization_id = n.organization_id and checked_time < $2
+               for update skip locked) d
+             where n.proven_time is not null and n.checked_time < $2 limit $3)
            update custom_domain set checked_time = $1 where organization_id in (select organization_id from due)
            returning {_COLUMNS}""",
-        *(now, now - timedelta(hours=RECHECK_HOURS), limit),
+        *(now, now - timedelta(hours=RECHECK_HOURS), limit, after, LOOKED_MAX),
     )
 
 

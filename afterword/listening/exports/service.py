@@ -354,10 +354,6 @@ async def fail(db: Database, *, export: Export, owner: UUID, error: str | None, 
         await _record(db, export=ended, now=now)
 
 
-async def expire(db: Database, *, now: datetime, limit: int) -> int:
-    return await store.update_to_expired(db, now=now, limit=limit)
-
-
 async def _record(db: Database, *, export: Export, now: datetime) -> None:
     kind = "export.finished" if export.state == "done" else "export.failed"
     data = {name: getattr(export, name) for name in _LOGGED}

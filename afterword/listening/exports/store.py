@@ -334,17 +334,6 @@ async def delete_export(db: Database, *, organization_id: str, export_id: str) -
     await db.execute("delete from export where organization_id = $1 and export_id = $2", organization_id, export_id)
 
 
-async def update_to_expired(db: Database, *, now: datetime, limit: int) -> int:  # any tenant: a worker serves all
-    return await db.execute(
-        """update export e set state = 'expired', version = version + 1
-               from (
-                 select organization_id, export_id from export
-                 where state = 'done' and expires_time <= $1 order by expires_time limit $2 for update skip locked
-               ) over where e.organization_id = over.organization_id and e.export_id = over.export_id""",
-        *(now, limit),
-    )
-
-
 async def list_pieces(  # any tenant: the export names its own
     db: Database, *, export: Export
 ) -> AsyncGenerator[bytes, None]:

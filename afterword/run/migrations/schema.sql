@@ -3171,6 +3171,8 @@ CREATE INDEX notice_mail_lease ON notice_mail USING btree (lease_until) WHERE (s
 
 CREATE INDEX notice_mail_source ON notice_mail USING btree (organization_id, source_id, due_time) WHERE (source_id IS NOT NULL);
 
+CREATE INDEX notice_mail_waiting ON notice_mail USING btree (COALESCE(chat_id, source_id, ''::text), due_time) WHERE (state = 'waiting'::text);
+
 CREATE INDEX notification_age ON notification USING btree (created_time);
 
 CREATE INDEX notification_list ON notification USING btree (organization_id, user_id, created_time DESC, notification_id) WHERE web;

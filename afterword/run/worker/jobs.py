@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from afterword.asking.instances import choices, expiry as instances_expiry, files
 from afterword.asking.links import domains
@@ -17,8 +17,9 @@ from afterword.core.wire.site import Site
 from afterword.events import log
 from afterword.kit import db
 from afterword.kit.db import Database
-from afterword.kit.db.retention import prune
-from afterword.listening.exports import schedules, service as exports
+from afterword.kit.db.retention import prune_next
+from afterword.kit.db.walks import get_next
+from afterword.listening.exports import schedules
 from afterword.listening.imports import service as response_imports, uploads
 from afterword.listening.reports import service as reports
 from afterword.listening.reports.daily_counts import service as daily_counts
@@ -44,10 +45,16 @@ class DomainChecks(Flights[CustomDomainRecord]):
     slots = 5
     poll_seconds = domains.FRESH_SECONDS
     grace_seconds = 2 * domains.ASK_SECONDS_MAX
+    _after = ""
 
     async def claim(self, limit: int) -> tuple[Sequence[CustomDomainRecord], bool]:
         await domains.try_refresh(self._pool, site=self._site)
-        claimed = await db.change(self._pool, domains.claim_due, now=self._pool.clock.now(), limit=limit)
+        async with db.transaction(self._pool) as database:
+            now = database.clock.now()
+            claimed = await domains.claim_due(database, after=self._after, now=now, limit=limit)
+            if len(claimed) < limit:
+                end = await get_next(database, "custom_domain", "organization_id", after=(self._after,))
+                self._after = "" if end is None else end[0]
         return claimed, bool(claimed)
 
     async def serve(self, domain: CustomDomainRecord) -> None:
@@ -124,7 +131,6 @@ FOLLOW_SECONDS: Final = 5.0  # reports read responses live that the kept counts 
 KEEP_SECONDS: Final = 10.0
 SURVEY_SECONDS: Final = 300.0
 AGED_SECONDS: Final = 60.0
-AGED_CASES_MAX: Final = 200
 FIGURES_SECONDS: Final = 60.0
 SCHEDULES_SECONDS: Final = 5.0
 SCHEDULES_MAX: Final = 100
@@ -151,12 +157,30 @@ class SingleWork(Protocol):
     def __call__(self, db: Database, /, *, now: datetime) -> Awaitable[int]: ...
 
 
+class Walk(Protocol):
+    def __call__(self, db: Database, /, *, after: Any, now: datetime) -> Awaitable[tuple[int, Any]]: ...
+
+
 def batches(name: str, seconds: float, limit: int, work: BatchWork) -> Job:
     return Job(name, seconds, limit, lambda db: work(db, now=db.clock.now(), limit=limit))
 
 
 def steps(name: str, seconds: float, work: SingleWork, *, batch: int = 1) -> Job:
     return Job(name, seconds, batch, lambda db: work(db, now=db.clock.now()))
+
+
+def walk(name: str, seconds: float, batch: int, work: Walk, *, start: Any) -> Job:
+    """Looks at the next rows only, and goes on behind them; after less than a full batch it begins anew."""
+    after = start
+
+    async def run(db: Database) -> int:
+        nonlocal after
+        count, after = await work(db, after=after, now=db.clock.now())
+        if count < batch:
+            after = start
+        return count
+
+    return Job(name, seconds, batch, run)
 
 
 def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int) -> Sequence[Job]:
@@ -169,14 +193,13 @@ def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int
 
     return (
         *(
-            Job(f"prune {name}", PRUNE_SECONDS, old.batch, lambda db, old=old: prune(db, old, now=db.clock.now()))
+            walk(f"prune {name}", PRUNE_SECONDS, old.batch, partial(prune_next, old=old), start=old.start)
             for name, old in RETENTION.items()
         ),
         Job("reap", pace.reap_seconds, REAP_ITEMS_MAX, reap),
         Job("end stalled sessions", STALLED_SECONDS, STALLED_MAX, restores.prune_stalled_sessions),
-        Job("expire items of closed lanes", EXPIRE_SECONDS, BATCH_ITEMS_MAX, expiry.run),
+        walk("expire items of closed lanes", EXPIRE_SECONDS, BATCH_ITEMS_MAX, expiry.run, start=START),
         batches("renew and end plans", PLANS_SECONDS, PLANS_MAX, plans.turn_plans),
-        batches("expire exports", PRUNE_SECONDS, PRUNE_ROWS_MAX, exports.expire),
         batches("begin exports on a timetable", SCHEDULES_SECONDS, SCHEDULES_MAX, schedules.begin_due),
         steps(
             "remove files that no answer lists",
@@ -186,11 +209,16 @@ def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int
         ),
         Job("remove old items", RETENTION_SECONDS, PRUNE_ROWS_MAX, _Retention(queue_days).run),
         Job("prune domain rates", RATES_SECONDS, PRUNE_ROWS_MAX, partial(rates.prune, limit=PRUNE_ROWS_MAX)),
-        Job("prune the event log", PRUNE_SECONDS, PRUNE_ROWS_MAX, _EventLog().run),
+        walk(
+            "prune the event log",
+            PRUNE_SECONDS,
+            PRUNE_ROWS_MAX,
+            partial(log.prune_events, limit=PRUNE_ROWS_MAX),
+            start=log.BEGINNING,
+        ),
         batches("prune the audit log", PRUNE_SECONDS, PRUNE_ROWS_MAX, audit.prune_entries),
         batches("raise alerts", READ_SECONDS, READ_EVENTS_MAX, cases.raise_next),
-        batches("tell of overdue cases", AGED_SECONDS, AGED_CASES_MAX, escalation.tell_overdue),
-        batches("escalate cases", AGED_SECONDS, AGED_CASES_MAX, escalation.escalate),
+        walk("see to open cases", AGED_SECONDS, escalation.LOOKED_MAX, escalation.see_to_open, start=escalation.START),
         batches("follow sequences", READ_SECONDS, READ_EVENTS_MAX, partial(sequences.follow, secret=secret)),
         Job(
             "end answered reminders",
@@ -205,12 +233,12 @@ def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int
         steps("remove imported responses", READ_SECONDS, response_imports.remove_next),
         steps("check and import files of responses", READ_SECONDS, partial(uploads.work_next, secret=secret)),
         steps("follow answers", FOLLOW_SECONDS, daily_counts.follow, batch=daily_counts.EVENTS_MAX),
-        steps("keep counts", KEEP_SECONDS, daily_counts.keep),
-        Job("survey kept counts", SURVEY_SECONDS, daily_counts.SURVEY_MAX, _Survey().run),
+        walk("keep counts", KEEP_SECONDS, 1, daily_counts.keep, start=daily_counts.START),
+        walk("survey kept counts", SURVEY_SECONDS, daily_counts.SURVEY_MAX, daily_counts.survey, start=""),
         steps("tell of ended instances", ENDED_SECONDS, instances_expiry.record_next),
         batches("judge provisional answers", JUDGE_SECONDS, choices.JUDGED_MAX, choices.judge_due),
         steps("erase people", ERASE_SECONDS, erasures.work_next),
-        steps("remove what is too old", AGES_SECONDS, ages.work_next),
+        walk("remove what is too old", AGES_SECONDS, 1, ages.work_next, start=ages.START),
         batches("mail digests of reports", DIGESTS_SECONDS, DIGESTS_MAX, partial(digests.mail_due, secret=secret)),
         batches("evaluate daily alerts", FIGURES_SECONDS, FIGURES_ALERTS_MAX, reports.evaluate_alerts),
     )
@@ -222,10 +250,9 @@ class _Expiry:
         self._secret = secret
         self._draw = draw
         self._cache = SettingsCache()
-        self._cursor: LaneKey = START
 
-    async def run(self, db: Database) -> int:
-        closed = await lanes.list_closed_lanes(db, after=self._cursor, limit=EXPIRE_LANES_MAX)
+    async def run(self, db: Database, *, after: LaneKey, now: datetime) -> tuple[int, LaneKey]:  # noqa: ARG002  as of all walks
+        closed = await lanes.list_closed_lanes(db, after=after, limit=EXPIRE_LANES_MAX)
         count = 0
         if closed:
             count = await sending.claim_expired(
@@ -237,9 +264,10 @@ class _Expiry:
                 draw=self._draw,
                 limit=BATCH_ITEMS_MAX,
             )
-        if count < BATCH_ITEMS_MAX:
-            self._cursor = closed[-1] if len(closed) == EXPIRE_LANES_MAX else START
-        return count
+        if count == BATCH_ITEMS_MAX:
+            return count, after
+        end = await get_next(db, "pipeline", "organization_id, pipeline_id", after=after, limit=EXPIRE_LANES_MAX)
+        return (count, START) if end is None else (BATCH_ITEMS_MAX, (end[0], end[1]))
 
 
 class _Retention:
@@ -254,27 +282,6 @@ class _Retention:
                 db, cursor=self._cursor, days=self._days, now=db.clock.now(), limit=PRUNE_ROWS_MAX - passed
             )
             passed += count
-            if passed >= PRUNE_ROWS_MAX or self._cursor == retention.RetentionCursor():
+            if not count or passed >= PRUNE_ROWS_MAX or self._cursor == retention.RetentionCursor():
                 break
         return passed
-
-
-class _EventLog:
-    def __init__(self) -> None:
-        self._after = log.BEGINNING
-
-    async def run(self, db: Database) -> int:
-        count, self._after = await log.prune_events(db, after=self._after, now=db.clock.now(), limit=PRUNE_ROWS_MAX)
-        if count < PRUNE_ROWS_MAX:
-            self._after = log.BEGINNING
-        return count
-
-
-class _Survey:
-    def __init__(self) -> None:
-        self._after = ""
-
-    async def run(self, db: Database) -> int:
-        count, last = await daily_counts.survey(db, after=self._after, now=db.clock.now())
-        self._after = last if count == daily_counts.SURVEY_MAX else ""
-        return count

@@ -33,24 +33,53 @@ def _kept(
     )
 
 
+_EXPIRED: Final[Mapping[str, Any]] = {"walk": "export", "by": "expires_time, organization_id, export_id"}
+_EXPORT_OF_X: Final[LiteralString] = """lateral (
+               select organization_id, export_id, state from export e
+               where e.organization_id = x.organization_id and e.export_id = x.export_id offset 0)"""
+_IMPORTED: Final[Mapping[str, Any]] = {
+    "walk": "queue_import",
+    "by": "finished_time, organization_id, import_id",
+}
+_DELETED: Final[Mapping[str, Any]] = {"walk": "webhook", "by": "deleted_time, organization_id, webhook_id"}
+
 RETENTION: Final[Mapping[str, Retention]] = {
     # For that hour requests with one get `token_expired` instead of `invalid_token`.
     "access tokens": _kept(
         "access_token", "access_token_id", "o.expires_time", timedelta(seconds=tokens.ACCESS_SECONDS)
     ),
     "sessions": Retention("login_session", "digest", "o.expires_time"),
-    "idle sessions": Retention("login_session", "digest", "o.seen_time", sessions.IDLE),
+    "idle sessions": Retention(
+        "login_session",
+        "digest",
+        "o.seen_time",
+        sessions.IDLE,
+        walk="login_session",
+        by="expires_time, session_id",
+        source="""x, lateral (
+               select digest, seen_time from login_session s where s.session_id = x.session_id offset 0) o""",
+    ),
     "log-in links": Retention("login_link", "digest", "o.expires_time"),
     "challenges of passkeys": Retention("login_challenge", "digest", "o.expires_time"),
     "failed log-ins": Retention("login_failure", "key", "o.since", logins.WINDOW),
     "idempotency keys": _kept("idempotency_key", "key", "o.created_time", timedelta(hours=idempotency.KEPT_HOURS)),
     "links to reports": _kept("report_share", "share_id", "o.expires_time", shares.KEPT_DAYS),
+    "the time of exports": _kept(
+        "export",
+        "export_id",
+        "x.expires_time",
+        also="o.state = 'done'",
+        **_EXPIRED,
+        source=f"x, {_EXPORT_OF_X} o",
+        change="state = 'expired', version = t.version + 1",
+    ),
     "files of exports": _kept(
         "export_piece",
         "export_id, number",
         "x.expires_time",
-        also="x.state = 'expired'",
-        source="""export x cross join lateral (
+        also="e.state = 'expired'",
+        **_EXPIRED,
+        source=f"""x, {_EXPORT_OF_X} e, lateral (
                select organization_id, export_id, number from export_piece p
                where p.organization_id = x.organization_id and p.export_id = x.export_id limit $2) o""",
         batch=200,  # up to a megabyte each
@@ -58,9 +87,11 @@ RETENTION: Final[Mapping[str, Retention]] = {
     "exports": _kept(
         "export",
         "export_id",
-        "o.expires_time",
+        "x.expires_time",
         exports.FORGET_DAYS,
         also="o.state in ('expired', 'failed', 'cancelled')",
+        **_EXPIRED,
+        source=f"x, {_EXPORT_OF_X} o",
     ),
     "runs of exports on a timetable": _kept("export_run", "run_id", "o.finished_time", schedules.KEPT_DAYS),
     "rests of imports": _kept(
@@ -68,7 +99,8 @@ RETENTION: Final[Mapping[str, Retention]] = {
         "import_id, number",
         "x.finished_time",
         imports.REST_DAYS,
-        source="""queue_import x cross join lateral (
+        **_IMPORTED,
+        source="""x, lateral (
                select organization_id, import_id, number from queue_import_piece p
                where p.organization_id = x.organization_id and p.import_id = x.import_id limit $2) o""",
         batch=10,
@@ -78,7 +110,8 @@ RETENTION: Final[Mapping[str, Retention]] = {
         "import_id, row",
         "x.finished_time",
         imports.KEEP_DAYS,
-        source="""queue_import x cross join lateral (
+        **_IMPORTED,
+        source="""x, lateral (
                select organization_id, import_id, row from queue_import_row p
                where p.organization_id = x.organization_id and p.import_id = x.import_id limit $2) o""",
     ),
@@ -89,15 +122,22 @@ RETENTION: Final[Mapping[str, Retention]] = {
         imports.KEEP_DAYS,
         also="""not exists (select from queue_import_row r
                where r.organization_id = o.organization_id and r.import_id = o.import_id)""",
+        **_IMPORTED,
+        source="x o",
     ),
     "files of lists": _kept(
         "queue_list",
         "list_id",
-        "o.created_time",
+        "x.created_time",
         lists.KEEP_DAYS,
         also="o.content is not null",
+        walk="queue_list",
+        by="created_time, organization_id, list_id",
+        source="""x, lateral (
+               select organization_id, list_id, content from queue_list l
+               where l.organization_id = x.organization_id and l.list_id = x.list_id offset 0) o""",
         batch=10,
-        clear="content",
+        change="content = null",
     ),
     "lists": _kept("queue_list", "list_id", "o.created_time", lists.RECORD_DAYS),
     "acts on many items": _kept("queue_batch", "batch_id", "o.finished_time", batches.KEEP_DAYS),
@@ -111,17 +151,23 @@ RETENTION: Final[Mapping[str, Retention]] = {
         "o.created_time",
         deliveries.OPEN_DAYS_MAX,
         also="not w.active and o.state = 'scheduled'",
-        source="""webhook w join delivery o on o.organization_id = w.organization_id and o.webhook_id = w.webhook_id
-               and o.state in ('scheduled', 'claimed')""",
+        walk="webhook",
+        by="organization_id, webhook_id",
+        source="""x, lateral (
+               select active from webhook w
+               where w.organization_id = x.organization_id and w.webhook_id = x.webhook_id offset 0) w, lateral (
+               select d.organization_id, d.delivery_id, d.created_time, d.state from delivery d
+               where d.organization_id = x.organization_id and d.webhook_id = x.webhook_id and d.created_time <= $1
+               order by d.created_time limit $2) o""",
     ),
     "deliveries of deleted webhooks": _kept(
         "delivery",
         "delivery_id",
-        "w.deleted_time",
-        source="""(select organization_id, webhook_id, deleted_time from webhook where deleted_time is not null
-               order by deleted_time limit 20) w, lateral (
+        "x.deleted_time",
+        **_DELETED,
+        source="""x, lateral (
                select d.organization_id, d.delivery_id from delivery d
-               where d.organization_id = w.organization_id and d.webhook_id = w.webhook_id and d.state <> 'claimed'
+               where d.organization_id = x.organization_id and d.webhook_id = x.webhook_id and d.state <> 'claimed'
                limit $2) o""",
     ),
     "webhooks": _kept(
@@ -130,6 +176,8 @@ RETENTION: Final[Mapping[str, Retention]] = {
         "o.deleted_time",
         also="""not exists (select from delivery d
                where d.organization_id = o.organization_id and d.webhook_id = o.webhook_id)""",
+        **_DELETED,
+        source="x o",
     ),
     "openings of scores in mails": _kept(
         "link_opening", "instance_id, question_id, value", "o.opened_time", choices.KEPT
@@ -142,6 +190,12 @@ RETENTION: Final[Mapping[str, Retention]] = {
         "o.updated_time",
         response_imports.RECORD_DAYS,
         also="o.state = 'removed'",
+        walk="response_import",
+        by="organization_id, response_import_id",
+        source="""x, lateral (
+               select organization_id, response_import_id, state, updated_time from response_import i
+               where i.organization_id = x.organization_id and i.response_import_id = x.response_import_id
+               offset 0) o""",
     ),
     "files of responses": _kept(
         "response_upload",

@@ -3,7 +3,7 @@
 `channel_account.has_domain_rates` says whether an account has any.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, LiteralString
 
@@ -115,28 +115,31 @@ async def update_tokens(  # any tenant: a claimed batch serves many organization
     }
 
 
-async def prune_rates(db: Database, *, quiet_seconds: float, limit: int) -> int:  # any tenant: a job for everyone
-    """Remove buckets that were not throttled for so long and have their full rate again; their number."""
-    return await db.execute(
+async def prune_rates(  # any tenant: a job for everyone
+    db: Database, *, quiet_seconds: float, limit: int
+) -> list[AccountKey]:
+    """Remove buckets that were not throttled for so long and have their full rate again; the account of each."""
+    return await db.fetch_tuples(
         """delete from domain_rate where (organization_id, account_id, domain) in (
              select organization_id, account_id, domain from domain_rate
              where throttled_time < now() - make_interval(secs => $1::float8)
                and rate + rate_ceiling * extract(epoch from now() - refilled_time)::float8 * 0.05 / 60 >= rate_ceiling
-             order by throttled_time limit $2 for update skip locked)""",
-        quiet_seconds,
-        limit,
+             order by throttled_time limit $2 for update skip locked)
+           returning organization_id, account_id""",
+        *(quiet_seconds, limit),
     )
 
 
-async def _update_accounts(db: Database, *, limit: int) -> None:  # any tenant: a job for everyone
+async def _update_accounts(db: Database, *, accounts: Collection[AccountKey]) -> None:  # any tenant: a job for everyone
     await db.execute(
         """update channel_account a set has_domain_rates = false
            where (a.organization_id, a.account_id) in (
-             select c.organization_id, c.account_id from channel_account c
+             select c.organization_id, c.account_id from unnest($1::text[], $2::text[]) k (organization_id, account_id)
+             join channel_account c using (organization_id, account_id)
              where c.has_domain_rates and not exists (
                select from domain_rate d where d.organization_id = c.organization_id and d.account_id = c.account_id)
-             order by c.organization_id, c.account_id limit $1 for no key update skip locked)""",
-        limit,
+             order by c.organization_id, c.account_id for no key update of c)""",
+        *arrays(sorted(accounts), 2),
     )
 
 
@@ -171,7 +174,7 @@ async def take_tokens(db: Database, *, wanted: Mapping[DomainKey, int]) -> Mappi
 
 async def prune(db: Database, *, limit: int) -> int:
     """Remove the buckets of domains that have recovered; their number."""
-    count = await prune_rates(db, quiet_seconds=QUIET_SECONDS, limit=limit)
-    if count:
-        await _update_accounts(db, limit=limit)
-    return count
+    pruned = await prune_rates(db, quiet_seconds=QUIET_SECONDS, limit=limit)
+    if pruned:
+        await _update_accounts(db, accounts=set(pruned))
+    return len(pruned)

@@ -230,21 +230,22 @@ async def get_lane_block(db: Database, *, organization_id: str, pipeline_id: str
 async def list_closed_lanes(  # any tenant: the worker serves everyone
     db: Database, *, after: LaneKey, limit: int
 ) -> list[LaneKey]:
-    """Closed lanes, in key order behind `after`."""
+    """The closed ones of the next lanes, in key order behind `after`."""
     return await db.fetch_tuples(
         """select p.organization_id, p.pipeline_id
-           from pipeline p
+           from (
+             select organization_id, pipeline_id from pipeline where (organization_id, pipeline_id) > ($1, $2)
+             order by organization_id, pipeline_id limit $3) n
+           join pipeline p using (organization_id, pipeline_id)
            join channel_account a on a.organization_id = p.organization_id and a.account_id = p.account_id
            join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
            join application o on o.organization_id = q.organization_id and o.application_id = q.owner_application_id
-           where (p.organization_id, p.pipeline_id) > ($1, $2)
-             and (p.paused or not o.active or a.paused_time is not null or a.open_until > now()
+           where (p.paused or not o.active or a.paused_time is not null or a.open_until > now()
                or (p.channel_id = $4 and a.settings is null) -- no installation has an SMS channel of its own
                or (q.credits_accountable and not (
                  select c.has_credits from application_credit c
                  where c.organization_id = q.organization_id and c.application_id = q.owner_application_id)))
-           order by p.organization_id, p.pipeline_id
-           limit $3""",
+           order by p.organization_id, p.pipeline_id""",
         *after,
         limit,
         CHANNEL_SMS,

@@ -10,26 +10,24 @@ import structlog
 from afterword import ids
 from afterword.core.scheduling.statuses import Item
 from afterword.kit.db import Database
+from afterword.kit.db.walks import get_next
 
 ORGANIZATIONS_MAX = 2_000  # looked through in one statement
 
 
 async def _get_next_organization(  # any tenant: retention is the installation's
     db: Database, *, after: str, before_id: str
-) -> tuple[str | None, str | None]:
-    """The first organization behind `after` with an old item, and the last one that was looked at (None: the end)."""
-    row = await db.fetch_row(
-        """with looked as materialized (
-             select organization_id from organization where organization_id > $1 order by organization_id limit $3)
-           select (select min(l.organization_id) from looked l
-                   where exists (select from queue_item i
-                                 where i.organization_id = l.organization_id and i.item_id < $2)
-                     and not exists (select from legal_hold h where h.organization_id = l.organization_id
-                                     and h.responder_id is null)) as found,
-             (select max(organization_id) from looked) as last""",
+) -> str | None:
+    """The first of the next organizations with an old item."""
+    return await db.fetch_value(
+        """select l.organization_id from (
+             select organization_id from organization where organization_id > $1 order by organization_id limit $3) l
+           where exists (select from queue_item i where i.organization_id = l.organization_id and i.item_id < $2)
+             and not exists (select from legal_hold h
+               where h.organization_id = l.organization_id and h.responder_id is null)
+           order by l.organization_id limit 1""",
         *(after, before_id, ORGANIZATIONS_MAX),
     )
-    return (None, None) if row is None else (row["found"], row["last"])
 
 
 async def _prune_items(
@@ -56,7 +54,9 @@ async def _prune_items(
              where i.organization_id = $1 and i.item_id > $2 and i.item_id < $3
              order by i.item_id limit $6),
            old as materialized (
-             select i.item_id from passed p join queue_item i on i.organization_id = $1 and i.item_id = p.item_id
+             select i.item_id from passed p cross join lateral (
+               select item_id, responder_id, address_key from queue_item
+               where organization_id = $1 and item_id = p.item_id for update skip locked) i
              where p.status >= 4 and p.updated_time < $4 and (p.status not in (5, 6) or p.updated_time < $5)
                and not exists (select from attempt a
                  where a.organization_id = $1 and a.item_id = p.item_id and a.outcome is null)
@@ -66,8 +66,7 @@ async def _prune_items(
                    or r.address_key = i.address_key))
                and not exists (select from event e
                  where e.organization_id = $1 and e.subject_id = p.item_id
-                   and e.xid >= (select min(c.xid) from event_cursor c))
-             for update of i skip locked),
+                   and e.xid >= (select min(c.xid) from event_cursor c))),
            removed as (
              delete from queue_item i using old where i.organization_id = $1 and i.item_id = old.item_id
              returning i.item_id, i.status),
@@ -110,11 +109,14 @@ async def prune(
         return 0, cursor
     before = now - timedelta(days=days)
     before_id = ids.ordered_first(before)
-    organization_id, last = cursor.organization_id, None
+    organization_id = cursor.organization_id
     if not cursor.item_id:
-        found, last = await _get_next_organization(db, after=cursor.organization_id, before_id=before_id)
+        found = await _get_next_organization(db, after=organization_id, before_id=before_id)
         if found is None:
-            return 0, RetentionCursor(last or "")
+            end = await get_next(
+                db, "organization", "organization_id", after=(organization_id,), limit=ORGANIZATIONS_MAX
+            )
+            return 0, RetentionCursor(*end or ("",))
         organization_id = found
     passed = await _prune_items(
         db,

@@ -144,7 +144,10 @@ async def _claim_due_plans(db: Database, *, now: datetime, limit: int) -> list[P
     """Lock the plans that end or renew by now, except those locked by another worker."""
     return await db.records(Plan).fetch(
         f"""select {_COLUMNS} from plan
-           where renew_time <= $1 or (end_time <= $1 and state = 'active')
+           where (organization_id, plan_id) in (
+             (select organization_id, plan_id from plan where renew_time <= $1 order by renew_time limit $2) union all
+             (select organization_id, plan_id from plan where end_time <= $1 and state = 'active'
+              order by end_time limit $2)) and (renew_time <= $1 or (end_time <= $1 and state = 'active'))
            order by organization_id, plan_id limit $2 for no key update skip locked""",
         *(now, limit),
     )

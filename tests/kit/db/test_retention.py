@@ -25,9 +25,11 @@ async def test_prune(pool: db.Pool) -> None:
         assert [1, 2, 3, 4, 5, 6, 9] == left
 
 
-async def test_clear(pool: db.Pool) -> None:
-    """A column may be emptied where the row stays."""
-    emptied = Retention(table="shelf", key="shelf_id", time="made_time", also="o.note is not null", clear="note")
+async def test_change(pool: db.Pool) -> None:
+    """A column may be changed where the row stays."""
+    emptied = Retention(
+        table="shelf", key="shelf_id", time="made_time", also="o.note is not null", change="note = null"
+    )
     async with db.transaction(pool) as database:
         await database.execute("create temporary table shelf (shelf_id int, made_time timestamptz, note text)")
         await database.execute("insert into shelf values (1, $1, 'x'), (2, $2, 'y')", NOW, NOW + timedelta(days=1))

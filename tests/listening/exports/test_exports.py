@@ -90,7 +90,7 @@ class TestFile:
         await shop.write()
         await shift(shop.pool, 8 * DAY)
         async with db.transaction(shop.pool) as database:
-            assert 1 == await service.expire(database, now=database.clock.now(), limit=10)
+            assert 1 == await prune(database, "the time of exports")
             assert 1 == await prune(database, "files of exports", "exports")
         response = await shop.get(f"/q/export/{export['export_id']}/file")
         assert (410, "gone") == (response.status_code, response.json()["code"])
@@ -109,7 +109,7 @@ class TestFile:
         await shift(shop.pool, 8 * DAY)
         for gone in (2, 1, 0):
             async with db.transaction(shop.pool) as database:
-                await service.expire(database, now=database.clock.now(), limit=2)
+                await prune(database, "the time of exports", limit=2)
                 assert gone == await prune(database, "files of exports", "exports", limit=2)
 
     async def test_values_need_their_scopes(self, shop: Shop, weak: Caller) -> None:

@@ -152,7 +152,7 @@ class TestCounts:
             await daily_counts.survey(database, after="", now=now)
         for _ in range(200):
             async with db.transaction(house.pool) as database:
-                if not await daily_counts.keep(database, now=later):
+                if not (await daily_counts.keep(database, after=daily_counts.START, now=later))[0]:
                     return
 
     async def count(self, house: House, moment: datetime) -> int:

@@ -11,9 +11,11 @@ with old as materialized (
            delete from login_session t using old where (t.digest) = (old.digest);
 
 -- idle sessions: kept for 14 days, 0:00:00, at most 1000 at once
-with old as materialized (
-             select o.digest from login_session o
-             where o.seen_time <= $1 and true order by o.seen_time limit $2 for update skip locked)
+with x as materialized (
+             select expires_time, session_id from login_session where (expires_time, session_id) > ($4, $5) order by expires_time, session_id limit $3),
+           old as materialized (
+             select o.digest from x, lateral (
+               select digest, seen_time from login_session s where s.session_id = x.session_id offset 0) o where o.seen_time <= $1 and true limit $2)
            delete from login_session t using old where (t.digest) = (old.digest);
 
 -- log-in links: kept for 0:00:00, at most 1000 at once
@@ -46,18 +48,33 @@ with old as materialized (
              where o.expires_time <= $1 and true order by o.expires_time limit $2 for update skip locked)
            delete from report_share t using old where (t.organization_id, t.share_id) = (old.organization_id, old.share_id);
 
+-- the time of exports: kept for 0:00:00, at most 1000 at once
+with x as materialized (
+             select expires_time, organization_id, export_id from export where (expires_time, organization_id, export_id) > ($4, $5, $6) and expires_time <= $1 order by expires_time, organization_id, export_id limit $3),
+           old as materialized (
+             select o.organization_id, o.export_id from x, lateral (
+               select organization_id, export_id, state from export e
+               where e.organization_id = x.organization_id and e.export_id = x.export_id offset 0) o where x.expires_time <= $1 and o.state = 'done' limit $2)
+           update export t set state = 'expired', version = t.version + 1 from old where (t.organization_id, t.export_id) = (old.organization_id, old.export_id);
+
 -- files of exports: kept for 0:00:00, at most 200 at once
-with old as materialized (
-             select o.organization_id, o.export_id, o.number from export x cross join lateral (
+with x as materialized (
+             select expires_time, organization_id, export_id from export where (expires_time, organization_id, export_id) > ($4, $5, $6) and expires_time <= $1 order by expires_time, organization_id, export_id limit $3),
+           old as materialized (
+             select o.organization_id, o.export_id, o.number from x, lateral (
+               select organization_id, export_id, state from export e
+               where e.organization_id = x.organization_id and e.export_id = x.export_id offset 0) e, lateral (
                select organization_id, export_id, number from export_piece p
-               where p.organization_id = x.organization_id and p.export_id = x.export_id limit $2) o
-             where x.expires_time <= $1 and x.state = 'expired' limit $2)
+               where p.organization_id = x.organization_id and p.export_id = x.export_id limit $2) o where x.expires_time <= $1 and e.state = 'expired' limit $2)
            delete from export_piece t using old where (t.organization_id, t.export_id, t.number) = (old.organization_id, old.export_id, old.number);
 
 -- exports: kept for 90 days, 0:00:00, at most 1000 at once
-with old as materialized (
-             select o.organization_id, o.export_id from export o
-             where o.expires_time <= $1 and o.state in ('expired', 'failed', 'cancelled') order by o.expires_time limit $2 for update skip locked)
+with x as materialized (
+             select expires_time, organization_id, export_id from export where (expires_time, organization_id, export_id) > ($4, $5, $6) and expires_time <= $1 order by expires_time, organization_id, export_id limit $3),
+           old as materialized (
+             select o.organization_id, o.export_id from x, lateral (
+               select organization_id, export_id, state from export e
+               where e.organization_id = x.organization_id and e.export_id = x.export_id offset 0) o where x.expires_time <= $1 and o.state in ('expired', 'failed', 'cancelled') limit $2)
            delete from export t using old where (t.organization_id, t.export_id) = (old.organization_id, old.export_id);
 
 -- runs of exports on a timetable: kept for 90 days, 0:00:00, at most 1000 at once
@@ -67,32 +84,38 @@ with old as materialized (
            delete from export_run t using old where (t.organization_id, t.run_id) = (old.organization_id, old.run_id);
 
 -- rests of imports: kept for 7 days, 0:00:00, at most 10 at once
-with old as materialized (
-             select o.organization_id, o.import_id, o.number from queue_import x cross join lateral (
+with x as materialized (
+             select finished_time, organization_id, import_id from queue_import where (finished_time, organization_id, import_id) > ($4, $5, $6) and finished_time <= $1 order by finished_time, organization_id, import_id limit $3),
+           old as materialized (
+             select o.organization_id, o.import_id, o.number from x, lateral (
                select organization_id, import_id, number from queue_import_piece p
-               where p.organization_id = x.organization_id and p.import_id = x.import_id limit $2) o
-             where x.finished_time <= $1 and true limit $2)
+               where p.organization_id = x.organization_id and p.import_id = x.import_id limit $2) o where x.finished_time <= $1 and true limit $2)
            delete from queue_import_piece t using old where (t.organization_id, t.import_id, t.number) = (old.organization_id, old.import_id, old.number);
 
 -- rows of imports: kept for 30 days, 0:00:00, at most 1000 at once
-with old as materialized (
-             select o.organization_id, o.import_id, o.row from queue_import x cross join lateral (
+with x as materialized (
+             select finished_time, organization_id, import_id from queue_import where (finished_time, organization_id, import_id) > ($4, $5, $6) and finished_time <= $1 order by finished_time, organization_id, import_id limit $3),
+           old as materialized (
+             select o.organization_id, o.import_id, o.row from x, lateral (
                select organization_id, import_id, row from queue_import_row p
-               where p.organization_id = x.organization_id and p.import_id = x.import_id limit $2) o
-             where x.finished_time <= $1 and true limit $2)
+               where p.organization_id = x.organization_id and p.import_id = x.import_id limit $2) o where x.finished_time <= $1 and true limit $2)
            delete from queue_import_row t using old where (t.organization_id, t.import_id, t.row) = (old.organization_id, old.import_id, old.row);
 
 -- imports: kept for 30 days, 0:00:00, at most 1000 at once
-with old as materialized (
-             select o.organization_id, o.import_id from queue_import o
-             where o.finished_time <= $1 and not exists (select from queue_import_row r
-               where r.organization_id = o.organization_id and r.import_id = o.import_id) order by o.finished_time limit $2 for update skip locked)
+with x as materialized (
+             select finished_time, organization_id, import_id from queue_import where (finished_time, organization_id, import_id) > ($4, $5, $6) and finished_time <= $1 order by finished_time, organization_id, import_id limit $3),
+           old as materialized (
+             select o.organization_id, o.import_id from x o where o.finished_time <= $1 and not exists (select from queue_import_row r
+               where r.organization_id = o.organization_id and r.import_id = o.import_id) limit $2)
            delete from queue_import t using old where (t.organization_id, t.import_id) = (old.organization_id, old.import_id);
 
 -- files of lists: kept for 7 days, 0:00:00, at most 10 at once
-with old as materialized (
-             select o.organization_id, o.list_id from queue_list o
-             where o.created_time <= $1 and o.content is not null order by o.created_time limit $2 for update skip locked)
+with x as materialized (
+             select created_time, organization_id, list_id from queue_list where (created_time, organization_id, list_id) > ($4, $5, $6) and created_time <= $1 order by created_time, organization_id, list_id limit $3),
+           old as materialized (
+             select o.organization_id, o.list_id from x, lateral (
+               select organization_id, list_id, content from queue_list l
+               where l.organization_id = x.organization_id and l.list_id = x.list_id offset 0) o where x.created_time <= $1 and o.content is not null limit $2)
            update queue_list t set content = null from old where (t.organization_id, t.list_id) = (old.organization_id, old.list_id);
 
 -- lists: kept for 30 days, 0:00:00, at most 1000 at once
@@ -132,27 +155,33 @@ with old as materialized (
            delete from delivery t using old where (t.organization_id, t.delivery_id) = (old.organization_id, old.delivery_id);
 
 -- deliveries that wait for webhooks that are switched off: kept for 90 days, 0:00:00, at most 1000 at once
-with old as materialized (
-             select o.organization_id, o.delivery_id from webhook w join delivery o on o.organization_id = w.organization_id and o.webhook_id = w.webhook_id
-               and o.state in ('scheduled', 'claimed')
-             where o.created_time <= $1 and not w.active and o.state = 'scheduled' limit $2)
+with x as materialized (
+             select organization_id, webhook_id from webhook where (organization_id, webhook_id) > ($4, $5) order by organization_id, webhook_id limit $3),
+           old as materialized (
+             select o.organization_id, o.delivery_id from x, lateral (
+               select active from webhook w
+               where w.organization_id = x.organization_id and w.webhook_id = x.webhook_id offset 0) w, lateral (
+               select d.organization_id, d.delivery_id, d.created_time, d.state from delivery d
+               where d.organization_id = x.organization_id and d.webhook_id = x.webhook_id and d.created_time <= $1
+               order by d.created_time limit $2) o where o.created_time <= $1 and not w.active and o.state = 'scheduled' limit $2)
            delete from delivery t using old where (t.organization_id, t.delivery_id) = (old.organization_id, old.delivery_id);
 
 -- deliveries of deleted webhooks: kept for 0:00:00, at most 1000 at once
-with old as materialized (
-             select o.organization_id, o.delivery_id from (select organization_id, webhook_id, deleted_time from webhook where deleted_time is not null
-               order by deleted_time limit 20) w, lateral (
+with x as materialized (
+             select deleted_time, organization_id, webhook_id from webhook where (deleted_time, organization_id, webhook_id) > ($4, $5, $6) and deleted_time <= $1 order by deleted_time, organization_id, webhook_id limit $3),
+           old as materialized (
+             select o.organization_id, o.delivery_id from x, lateral (
                select d.organization_id, d.delivery_id from delivery d
-               where d.organization_id = w.organization_id and d.webhook_id = w.webhook_id and d.state <> 'claimed'
-               limit $2) o
-             where w.deleted_time <= $1 and true limit $2)
+               where d.organization_id = x.organization_id and d.webhook_id = x.webhook_id and d.state <> 'claimed'
+               limit $2) o where x.deleted_time <= $1 and true limit $2)
            delete from delivery t using old where (t.organization_id, t.delivery_id) = (old.organization_id, old.delivery_id);
 
 -- webhooks: kept for 0:00:00, at most 1000 at once
-with old as materialized (
-             select o.organization_id, o.webhook_id from webhook o
-             where o.deleted_time <= $1 and not exists (select from delivery d
-               where d.organization_id = o.organization_id and d.webhook_id = o.webhook_id) order by o.deleted_time limit $2 for update skip locked)
+with x as materialized (
+             select deleted_time, organization_id, webhook_id from webhook where (deleted_time, organization_id, webhook_id) > ($4, $5, $6) and deleted_time <= $1 order by deleted_time, organization_id, webhook_id limit $3),
+           old as materialized (
+             select o.organization_id, o.webhook_id from x o where o.deleted_time <= $1 and not exists (select from delivery d
+               where d.organization_id = o.organization_id and d.webhook_id = o.webhook_id) limit $2)
            delete from webhook t using old where (t.organization_id, t.webhook_id) = (old.organization_id, old.webhook_id);
 
 -- openings of scores in mails: kept for 2 days, 0:00:00, at most 1000 at once
@@ -174,9 +203,13 @@ with old as materialized (
            delete from notice_mail t using old where (t.organization_id, t.mail_id) = (old.organization_id, old.mail_id);
 
 -- imports of responses that were removed: kept for 30 days, 0:00:00, at most 1000 at once
-with old as materialized (
-             select o.organization_id, o.response_import_id from response_import o
-             where o.updated_time <= $1 and o.state = 'removed' order by o.updated_time limit $2 for update skip locked)
+with x as materialized (
+             select organization_id, response_import_id from response_import where (organization_id, response_import_id) > ($4, $5) order by organization_id, response_import_id limit $3),
+           old as materialized (
+             select o.organization_id, o.response_import_id from x, lateral (
+               select organization_id, response_import_id, state, updated_time from response_import i
+               where i.organization_id = x.organization_id and i.response_import_id = x.response_import_id
+               offset 0) o where o.updated_time <= $1 and o.state = 'removed' limit $2)
            delete from response_import t using old where (t.organization_id, t.response_import_id) = (old.organization_id, old.response_import_id);
 
 -- files of responses: kept for 7 days, 0:00:00, at most 2 at once

@@ -49,7 +49,7 @@ async def keep_counts(queue: Queue) -> None:
         await rollups.survey(database, after="", now=now)
         await rollups.follow(database, now=now)
     for _ in range(20):
-        await queue.run(rollups.keep, now=now)
+        await queue.run(rollups.keep, after=rollups.START, now=now)
 
 
 async def figures(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> Figures:

@@ -7,6 +7,7 @@ on time: days that are not kept, or marked, or changed by unread events are coun
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime, timedelta
+from operator import attrgetter
 from typing import Final
 
 from afterword.asking.questionnaires import metadata
@@ -17,11 +18,13 @@ from afterword.core.questionnaires.metadata import POINTERS, Declared
 from afterword.core.wire import times
 from afterword.events import service as events
 from afterword.events.service import Event
-from afterword.kit.db import Database
+from afterword.kit.db import Database, walks
+from afterword.kit.db.walks import Position
 from afterword.listening.reports.daily_counts import store
 from afterword.listening.reports.daily_counts.store import Questionnaire, Span
 
 READER: Final = "rollups"
+START: Final = store.MARKS_START
 EVENTS_MAX: Final = 1_000  # of the log, in one transaction
 CHUNK_RESPONSES_MAX: Final = 20_000  # in one transaction, for each dimension
 CHUNK_DAYS_MAX: Final = 366
@@ -94,25 +97,30 @@ async def mark(
         await store.insert_dirty_hours(db, hours=list(hours), now=now)
 
 
-async def keep(db: Database, *, now: datetime) -> int:
-    """Count the next days of one questionnaire, or some marked days again, or hours; return the count of these."""
+async def keep(db: Database, *, after: Position, now: datetime) -> tuple[int, Position]:
+    """Count the next days of one questionnaire, or some marked days again, or hours; return the count of these.
+
+    It looks at some marks behind `after`, and returns where to go on; a count of 1 also where more may wait.
+    """
     spans = await store.claim_due_spans(db, now=now)
     if spans:
         await _advance(db, spans=spans, now=now)
-        return len(spans)
-    marked = await store.claim_dirty_days(db, before=now - timedelta(seconds=AGAIN_SECONDS), limit=AGAIN_DAYS_MAX)
+        return len(spans), after
+    before = now - timedelta(seconds=AGAIN_SECONDS)
+    marked = await store.claim_dirty_days(db, after=after, before=before, limit=AGAIN_DAYS_MAX)
     for span, day in marked:
         days = periods.days(day, day + timedelta(days=1), times.zone_of(span.time_zone))
         await store.delete_counts(db, span=span, days=days)
         await _insert(db, span=span, days=days)
     if marked:
-        return len(marked)
-    claimed = await store.claim_dirty_hours(
-        db, before=now - timedelta(seconds=AGAIN_SECONDS), hour=periods.hour_name(now), limit=AGAIN_DAYS_MAX
-    )
+        return len(marked), after
+    end = await walks.get_next(db, "rollup_dirty", store.MARKS, after=after)
+    if end is not None and end[0] <= before:
+        return 1, end
+    claimed = await store.claim_dirty_hours(db, before=before, hour=periods.hour_name(now), limit=AGAIN_DAYS_MAX)
     for span, day, names in claimed:
         await _count_hours(db, span=span, day=day, names=names, now=now)
-    return len(claimed)
+    return len(claimed), START
 
 
 async def recount(db: Database, *, days: Sequence[tuple[Span, date]], now: datetime) -> None:
@@ -130,13 +138,13 @@ async def freeze(db: Database, *, organization_id: str, before: datetime) -> boo
 
 
 async def survey(db: Database, *, after: str, now: datetime) -> tuple[int, str]:
-    """Give the next questionnaires their spans; return the count of questionnaires and the last one's id."""
-    questionnaires = await store.list_published_questionnaires(db, after=after, limit=SURVEY_MAX)
+    """Give the next published questionnaires their spans; return the count of all passed and the last one's id."""
+    questionnaires = await store.list_questionnaires(db, after=after, limit=SURVEY_MAX)
     pairs = [(each.organization_id, each.questionnaire_id) for each in questionnaires]
     found: dict[tuple[str, str], dict[str, Span]] = {}
     for span in await store.list_spans(db, questionnaires=pairs):
         found.setdefault((span.organization_id, span.questionnaire_id), {})[span.dimension] = span
-    for each in questionnaires:
+    for each in filter(attrgetter("is_published"), questionnaires):
         spans = found.get((each.organization_id, each.questionnaire_id), {})
         await _see_to(db, questionnaire=each, spans=spans, now=now)
     await store.prune_retired(db, before=now - timedelta(hours=RETIRED_HOURS), limit=PRUNED_MAX)

@@ -11,6 +11,7 @@ from afterword.core.figures.queries import CountQuery, DailyCounts
 from afterword.events.service import IS_NATIVE
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import arrays, columns_of, qualified
+from afterword.kit.db.walks import EPOCH, LOOKED_MAX, Position, behind
 from afterword.listening.reports.values import DIMENSION, VALUES
 
 # The questions of the types $5 that any version of a questionnaire asks.
@@ -50,6 +51,12 @@ class Span:
 CASES: Final = "cases"  # the dimension of the stages that cases have come to, by the day when they went out
 # The dimension of the hours of the day that is not over. Its spans are never due: marks alone lead to them.
 HOUR: Final = "hour"
+MARKS: Final[LiteralString] = "marked_time, organization_id, questionnaire_id, dimension, day"
+MARKS_START: Final[Position] = (EPOCH, "", "", "", date.min)
+# The mark of a row `l` that was found, unless another process has it.
+_LOCKED: Final[LiteralString] = """select organization_id, questionnaire_id, dimension, day, hours from rollup_dirty d
+  where d.organization_id = l.organization_id and d.questionnaire_id = l.questionnaire_id
+    and d.dimension = l.dimension and d.day = l.day for update skip locked"""
 _COLUMNS: Final = columns_of(Span)
 _COLUMNS_S: Final = qualified(_COLUMNS, "s")
 _OF_SPAN: Final[LiteralString] = "organization_id = $1 and questionnaire_id = $2 and dimension = $3 and generation = $4"
@@ -63,6 +70,7 @@ class Questionnaire:
     organization_id: str
     questionnaire_id: str
     time_zone: str
+    is_published: bool
 
 
 async def list_spans(  # any tenant: the reader of the log serves all of them
@@ -75,14 +83,14 @@ async def list_spans(  # any tenant: the reader of the log serves all of them
     )
 
 
-async def list_published_questionnaires(  # any tenant: one job keeps counts for all
+async def list_questionnaires(  # any tenant: one job keeps counts for all
     db: Database, *, after: str, limit: int
 ) -> list[Questionnaire]:
     return await db.records(Questionnaire).fetch(
-        """select q.organization_id, q.questionnaire_id, o.time_zone from questionnaire q
+        """select q.organization_id, q.questionnaire_id, o.time_zone, q.published_version_id is not null as is_published
+           from questionnaire q
            join organization o on o.organization_id = q.organization_id
-           where q.questionnaire_id > $1 and q.published_version_id is not null
-           order by q.questionnaire_id limit $2""",
+           where q.questionnaire_id > $1 order by q.questionnaire_id limit $2""",
         after,
         limit,
     )
@@ -179,10 +187,12 @@ async def claim_dirty_hours(
     """Claim marks of hours before `hour`, the longest waiting ones first, each with its day; None: all of the day."""
     rows = await db.fetch(
         f"""with marked as (
-             select d.organization_id, d.questionnaire_id, d.dimension, d.day, d.hours from rollup_dirty d
-             where d.dimension = 'hour' and d.marked_time <= $1
-               and (d.hours is null or exists (select from unnest(d.hours) h where h < $2))
-             order by d.marked_time limit $3 for update of d skip locked),
+             select d.organization_id, d.questionnaire_id, d.dimension, d.day, d.hours from (
+               select organization_id, questionnaire_id, dimension, day, hours, marked_time from rollup_dirty
+               where dimension = 'hour' and marked_time <= $1 order by marked_time limit $4) l
+             cross join lateral ({_LOCKED}) d
+             where l.hours is null or exists (select from unnest(l.hours) h where h < $2)
+             order by l.marked_time limit $3),
            gone as (
              delete from rollup_dirty d using marked m
              where d.organization_id = m.organization_id and d.questionnaire_id = m.questionnaire_id
@@ -190,7 +200,7 @@ async def claim_dirty_hours(
            select {_COLUMNS_S}, m.day, m.hours
            from marked m join rollup_span s using (organization_id, questionnaire_id, dimension)
            for no key update of s""",
-        *(before, hour, limit),
+        *(before, hour, limit, LOOKED_MAX),  # those of the present hour that are passed are over soon
     )
     return [(_span(row), row["day"], row["hours"]) for row in rows]
 
@@ -235,14 +245,18 @@ async def claim_due_spans(db: Database, *, now: datetime) -> list[Span]:
     )
 
 
-async def claim_dirty_days(db: Database, *, before: datetime, limit: int) -> list[tuple[Span, date]]:
-    """Claim marked days that are kept, the longest waiting ones first; their marks are removed."""
+async def claim_dirty_days(db: Database, *, after: Position, before: datetime, limit: int) -> list[tuple[Span, date]]:
+    """Claim those of the next marked days that are kept, the longest waiting ones first; their marks are removed."""
     rows = await db.fetch(
         f"""with marked as (
-             select d.organization_id, d.questionnaire_id, d.dimension, d.day from rollup_dirty d
-             join rollup_span s using (organization_id, questionnaire_id, dimension)
-             where d.marked_time <= $1 and d.day < s.kept_until
-             order by d.marked_time limit $2 for update of d skip locked),
+             select d.organization_id, d.questionnaire_id, d.dimension, d.day from (
+               select {MARKS} from rollup_dirty where marked_time <= $1 and {behind(MARKS, first=4)}
+               order by {MARKS} limit $3) l
+             cross join lateral (
+               select kept_until from rollup_span s where s.organization_id = l.organization_id
+                 and s.questionnaire_id = l.questionnaire_id and s.dimension = l.dimension offset 0) s
+             cross join lateral ({_LOCKED}) d
+             where l.day < s.kept_until order by l.marked_time limit $2),
            gone as (
              delete from rollup_dirty d using marked m
              where d.organization_id = m.organization_id and d.questionnaire_id = m.questionnaire_id
@@ -250,8 +264,7 @@ async def claim_dirty_days(db: Database, *, before: datetime, limit: int) -> lis
            select {_COLUMNS_S}, m.day
            from marked m join rollup_span s using (organization_id, questionnaire_id, dimension)
            for no key update of s""",
-        before,
-        limit,
+        *(before, limit, LOOKED_MAX, *after),
     )
     return [(_span(row), row["day"]) for row in rows]
 
@@ -415,8 +428,13 @@ async def prune_retired(db: Database, *, before: datetime, limit: int) -> int:
     """Remove counts of generations that were retired before; how many rows went."""
     return await db.execute(
         """with retired as (
-             select organization_id, questionnaire_id, dimension, generation from rollup_retired
-             where retired_time < $1 order by retired_time limit 1 for update skip locked),
+             select d.organization_id, d.questionnaire_id, d.dimension, d.generation from (
+               select organization_id, questionnaire_id, dimension, generation, retired_time from rollup_retired
+               order by organization_id, questionnaire_id, dimension, generation limit $3) l, lateral ( -- all soon old
+               select organization_id, questionnaire_id, dimension, generation from rollup_retired d
+               where d.organization_id = l.organization_id and d.questionnaire_id = l.questionnaire_id
+                 and d.dimension = l.dimension and d.generation = l.generation for update skip locked) d
+             where l.retired_time < $1 limit 1),
            counts as (
              delete from rollup_count c using (
                select c.ctid from retired r join rollup_count c using (organization_id, questionnaire_id, dimension,
@@ -432,8 +450,7 @@ async def prune_retired(db: Database, *, before: datetime, limit: int) -> int:
                and d.dimension = r.dimension and d.generation = r.generation
                and (select count(*) from counts) < $2)
            select 1 from counts""",
-        before,
-        limit,
+        *(before, limit, LOOKED_MAX),
     )
 
 

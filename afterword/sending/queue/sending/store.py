@@ -161,12 +161,16 @@ async def claim_expired_items(
              select * from unnest($1::text[], $2::text[]) as l (organization_id, pipeline_id)
              where not exists (select from sending_guard where paused_time is not null)),
            due as materialized (
-             select i.organization_id, i.item_id from lane l cross join lateral (
-               select organization_id, item_id from queue_item
+             select q.organization_id, q.item_id from lane l cross join lateral ( -- the first of each, which end too
+               select organization_id, item_id, not_after from queue_item
                where organization_id = l.organization_id and pipeline_id = l.pipeline_id and status = 1
-                 and due_time <= now() and not_after <= now()
-               order by due_time, item_id limit $3 for update skip locked) i
-             limit $3)
+                 and due_time <= now()
+               order by due_time, item_id limit $3) i
+             cross join lateral (
+               select organization_id, item_id from queue_item
+               where organization_id = i.organization_id and item_id = i.item_id and status::int = 1
+                 and due_time <= now() and not_after <= now() for update skip locked) q
+             where i.not_after <= now() limit $3)
            {_CLAIMING}""",
         *arrays(lanes, 2),
         limit,

@@ -13,11 +13,11 @@ from afterword.privacy import retention
 
 async def main(url: str, days: int) -> None:
     async with await db.open_pool(url, size_max=1) as pool:
-        is_over = False
-        while not is_over:
+        count, after = 1, retention.START
+        while count:
             async with db.transaction(pool) as database:
                 now = database.clock.now() + timedelta(days=days)
-                is_over = not await retention.work_next(database, now=now)
+                count, after = await retention.work_next(database, after=after, now=now)
 
 
 if __name__ == "__main__":
