@@ -15,6 +15,7 @@ from benchmarks import (
     console,
     coverage,
     deep,
+    disk,
     engine,
     exports,
     findings,
@@ -48,7 +49,7 @@ PARTS: Final = (
     "page",
     "machine",
 )
-LONG: Final = ("claims", "lateness", "million", "console", "responses")  # minutes each: `make bench-long`
+LONG: Final = ("claims", "lateness", "disk", "million", "console", "responses")  # minutes each: `make bench-long`
 RIVALS: Final = ("rivals",)  # needs what `make bench-rivals` installs
 ALL: Final = (*PARTS, *LONG, *RIVALS)
 AGAINST: Final = "against"  # and the path of another checkout, and parts of `against.PARTS`: this one beside that one
@@ -111,6 +112,9 @@ async def _long(parts: Collection[str], chosen: argparse.Namespace) -> Found:
             found["lateness"] = _told(
                 await engine.lateness(ground, blast=engine.BLAST_ITEMS, rounds=chosen.rounds, seconds=wide)
             )
+    if "disk" in parts:
+        async with stage() as ground:
+            found["disk"] = _told(await disk.of_a_sent_item(ground))
     if "million" in parts:
         async with stage() as ground:
             found["million"] = _told(await engine.million(ground, items=chosen.items))

@@ -73,7 +73,7 @@ async def _compare(worker: Worker, *, rounds: int, seconds: float, loops: int) -
     is_usual = (loops, batch) == SHAPES[0]
     count = SLOTS_MAX * max(2 * loops, round(BATCHES_PER_SECOND * seconds))
     await fill(stage, count)
-    await _work_off(worker)  # makes the people, the statements and their plans
+    await work_off(worker)  # makes the people, the statements and their plans
     known: list[tuple[float, float]] = []
     new: list[tuple[float, float]] = []
     least: list[tuple[float, float]] = []
@@ -136,7 +136,7 @@ async def rate_of_moves(stage: Stage, count: int, *, batch: int, loops: int) -> 
     async with await _pool(stage, loops) as pool:
         worker = worker_on(stage, pool, batch=batch)
         await fill(stage, batch * loops * WARM_BATCHES)
-        await _work_off(worker)  # makes the statements and their plans
+        await work_off(worker)  # makes the statements and their plans
         return await _rate(worker, count, loops=loops)
 
 
@@ -157,10 +157,10 @@ async def claim(worker: Worker) -> Prepared:
 async def _rate(worker: Worker, count: int, *, loops: int, first_person: int = 0) -> float:
     await fill(worker.stage, count, first=first_person)
     await settle(worker.stage)
-    return await _timed(lambda: _work_off(worker), loops)
+    return await _timed(lambda: work_off(worker), loops)
 
 
-async def _work_off(worker: Worker) -> int:
+async def work_off(worker: Worker) -> int:
     count = 0
     while dispatches := (await claim(worker)).dispatches:
         async with db.transaction(worker.pool) as database:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 import httpx2
@@ -34,6 +35,7 @@ POST_FLOOR = 0.90
 LIST_FLOOR = 0.15
 INSTANCE_FLOOR = 0.10
 WARM_SECONDS = 0.5
+MONTH_A_SECOND = 39
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +110,17 @@ async def load_both(stage: Stage, port: int, *, seconds: float) -> None:
     await load(port, [request_of("GET", f"{path}?limit={LIST_ITEMS}", token)], seconds=seconds)
 
 
-async def fill(stage: Stage, count: int, *, first: int = 0) -> None:
-    """Put items for `count` people, numbered from `first`, into the queue by the service that POST calls."""
+async def fill(stage: Stage, count: int, *, first: int = 0, spread: datetime | None = None) -> None:
+    """Put items for `count` people, numbered from `first`, into the queue by the service that POST calls.
+
+    `spread`: the time of number 0; the others are due later, so many a second as 100 million a month are.
+    """
     batch = 500
     for start in range(first, first + count, batch):
-        wanted = [_new(stage, number) for number in range(start, min(start + batch, first + count))]
+        wanted = [
+            _new(stage, number, spread and spread + timedelta(seconds=number // MONTH_A_SECOND))
+            for number in range(start, min(start + batch, first + count))
+        ]
         async with db.transaction(stage.pool) as database:
             for outcome in await service.schedule_all(database, wanted=wanted, secret=stage.site.secret):
                 assert isinstance(outcome, QueueItemRecord), outcome
@@ -216,7 +224,7 @@ def _is_documents(value: object) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
-def _new(stage: Stage, number: int) -> NewItem:
+def _new(stage: Stage, number: int, due: datetime | None = None) -> NewItem:
     body = item_body(number)
     return NewItem(
         caller=stage.caller,
@@ -226,6 +234,7 @@ def _new(stage: Stage, number: int) -> NewItem:
             responder_channel_identifier=body["responder_channel_identifier"],
             locale=body["locale"],
             metadata=MetadataGroups(**body["metadata"]),
+            send_time=due and times.Moment(due, 0),
         ),
     )
 

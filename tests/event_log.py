@@ -2,7 +2,7 @@
 
 from operator import itemgetter
 
-from afterword.events.service import Event
+from afterword.events.service import Event, shown_of
 from afterword.kit.db import Database
 
 
@@ -11,9 +11,7 @@ async def list_events(
 ) -> list[Event]:
     """Events of an organization, oldest first; of one subject or one type when given."""
     rows = await db.fetch(
-        """select organization_id, event_id, seq, type, questionnaire_id, subject_id, subject_version, is_terminal,
-                  actor_kind, actor_id, test, data, created_time
-           from event
+        f"""select {shown_of("e")} from event e
            where organization_id = $1 and ($2::text is null or subject_id = $2) and ($3::text is null or type = $3)
            order by seq limit $4""",
         organization_id,

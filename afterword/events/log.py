@@ -15,9 +15,8 @@ from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Column, Page, Rows
 from afterword.core.wire.site import API_PREFIX
 from afterword.errors import FieldError
-from afterword.events.service import COLUMNS, IS_NATIVE, Event as EventRecord, Render, body_of
+from afterword.events.service import COLUMNS, IS_NATIVE, Event as EventRecord, Render, body_of, shown_of
 from afterword.kit.db import Database, Row
-from afterword.kit.db.columns import qualified
 from afterword.kit.web import fields, paging
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.kit.web.vocabulary import example_of
@@ -37,7 +36,7 @@ _IS_FOREIGN: Final[LiteralString] = """xid::text::bigint > (
   from (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as xid) newest)"""
 
 
-_ENTRIES: Final[LiteralString] = f"""select {qualified(COLUMNS, "e")}, e.xid::text::bigint as xid,
+_ENTRIES: Final[LiteralString] = f"""select {shown_of("e")}, e.xid::text::bigint as xid,
   coalesce(q.owner_application_id, e.data ->> 'application_id') as application_id
   from event e
   left join questionnaire q on q.organization_id = e.organization_id and q.questionnaire_id = e.questionnaire_id"""
@@ -133,7 +132,7 @@ async def _list_last_events(
 ) -> list[EventRecord]:
     """The newest events of a type among the newest of the log, the last one first."""
     return await db.records(EventRecord).fetch(
-        f"""select {qualified(COLUMNS, "e")} from (
+        f"""select {shown_of("e")} from (
              select {COLUMNS}, xid from event
              where organization_id = $1 and xid < pg_snapshot_xmin(pg_current_snapshot())
              order by xid::text::bigint desc, seq desc limit $5) e

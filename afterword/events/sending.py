@@ -11,13 +11,12 @@ from typing import Final
 
 from afterword.core.messaging.webhooks import ERROR_CHARACTERS_MAX, Reply, retry_time
 from afterword.events import service, webhooks
-from afterword.events.service import COLUMNS, Event
+from afterword.events.service import Event, shown_of
 from afterword.kit.db import Database, Row
-from afterword.kit.db.columns import arrays, qualified
+from afterword.kit.db.columns import arrays
 
 LaneKey = tuple[str, str]  # organization_id, webhook_id
 SubjectKey = tuple[str, str, str]  # and the subject_id
-_COLUMNS_E: Final = qualified(COLUMNS, "e")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,7 +256,7 @@ async def _claim_deliveries(  # any tenant: workers serve all
                and (w.questionnaire_id is null or w.questionnaire_id is not distinct from e.questionnaire_id)
                and (w.application_id is null or w.application_id is not distinct from
                  coalesce(q.owner_application_id, e.data ->> 'application_id')) as is_subscribed,
-             {_COLUMNS_E}
+             {shown_of("e")}
            from claimed h
            join webhook w on w.organization_id = h.organization_id and w.webhook_id = h.webhook_id
            join event e on e.organization_id = h.organization_id and e.event_id = h.event_id

@@ -13,7 +13,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.wire.site import Site
 from afterword.core.wire.times import format_time
 from afterword.kit.db import Database, savepoint
-from afterword.kit.db.columns import arrays, columns_of
+from afterword.kit.db.columns import arrays, columns_of, qualified
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,23 +94,51 @@ class Event:
 # has put it in order.
 IS_NATIVE: Final[LiteralString] = """exists (
   select from event_cluster k join pg_control_system() s on s.system_identifier = k.system_identifier)"""
-COLUMNS: Final = columns_of(Event)
+_HEAD: Final = columns_of(Event, without=("data",))
+COLUMNS: Final[LiteralString] = f"{_HEAD}, data, item, instance, responder"
+
+
+def data_of(alias: LiteralString) -> LiteralString:
+    """The data of a row of the log, which has those of many items, instances and people as columns of own types."""
+    return f"""coalesce({alias}.data,
+      to_jsonb({alias}.item) || jsonb_build_object(
+        'item_id', {alias}.subject_id, 'questionnaire_id', {alias}.questionnaire_id, 'test', {alias}.test),
+      to_jsonb({alias}.instance) || jsonb_build_object(
+        'instance_id', {alias}.subject_id, 'questionnaire_id', {alias}.questionnaire_id),
+      to_jsonb({alias}.responder) || jsonb_build_object(
+        'organization_id', {alias}.organization_id, 'responder_id', {alias}.subject_id,
+        'version', {alias}.subject_version, 'created_time', {_text_of(f"({alias}.responder).created_time")},
+        'updated_time', {_text_of(f"({alias}.responder).updated_time")}))"""
+
+
+def _text_of(time: LiteralString) -> LiteralString:
+    """A time as the encoder of JSON writes it."""
+    return f"""replace(to_char({time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), '.000000', '')"""
+
+
+def shown_of(alias: LiteralString) -> LiteralString:
+    """The columns of `Event`."""
+    return f"{qualified(_HEAD, alias)}, {data_of(alias)} as data"
 
 
 _APPENDED: Final[LiteralString] = (
     "organization_id, event_id, type, questionnaire_id, subject_id, subject_version, is_terminal, actor_kind, "
-    "actor_id, test, data"
+    "actor_id, test"
 )
-_appended: Final = attrgetter(*_APPENDED.split(", "))
+_appended: Final = attrgetter(*_APPENDED.split(", "), "data")
 _WIDTH: Final = 11
 
 
 async def _insert_events(db: Database, *, events: Sequence[NewEvent]) -> None:  # any tenant: a batch serves many
     await db.execute(
-        f"""insert into event ({_APPENDED}) select {_APPENDED}
-           from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[],
-                       $7::boolean[], $8::text[], $9::text[], $10::boolean[], $11::jsonb[])
-             with ordinality as e ({_APPENDED}, position)
+        f"""insert into event ({_APPENDED}, data, responder)
+           select {_APPENDED}, case when not is_row then data end,
+             case when is_row then jsonb_populate_record(null::logged_responder, data) end
+           from (
+             select *, type = 'responder.created' and data ? 'created_time' as is_row
+             from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[],
+                         $7::boolean[], $8::text[], $9::text[], $10::boolean[], $11::jsonb[])
+               with ordinality as e ({_APPENDED}, data, position)) e
            order by position""",
         *arrays((_appended(event) for event in events), _WIDTH),
     )
@@ -140,9 +168,8 @@ async def list_unread_events(  # any tenant: a reader serves all of them
     data, so that the cursor can move there.
     """
     rows = await db.fetch(
-        f"""select e.organization_id, e.event_id, e.seq, e.type, e.questionnaire_id, e.subject_id, e.subject_version,
-                  e.is_terminal, e.actor_kind, e.actor_id, e.test, e.created_time, e.passed,
-                  case when e.type = any($2::text[]) then e.data else '{{}}'::jsonb end as data
+        f"""select {qualified(_HEAD, "e")}, e.passed,
+                  case when e.type = any($2::text[]) then {data_of("e")} else '{{}}'::jsonb end as data
            from (
              select unread.*, row_number() over (order by unread.xid, unread.seq) as position,
                count(*) over () as passed

@@ -10,6 +10,7 @@ from afterword.asking.questionnaires import metadata
 from afterword.cases import messages
 from afterword.cases.alert_instances import service as alert_instances
 from afterword.core.organizations.access import installation
+from afterword.events.service import data_of
 from afterword.kit.db import Database
 from afterword.kit.db.columns import suffixed
 from afterword.listening.reports.daily_counts.service import impersonal
@@ -24,6 +25,13 @@ NO_FILE: Final[LiteralString] = """(jsonb_typeof(a.value) = 'string' or not exis
 _TEXTS_REMOVED: Final = suffixed(TEXT_COLUMNS, "= null")
 
 
+def _blanked(blanks: LiteralString) -> LiteralString:
+    """What an event `e` becomes with these members in the place of its own."""
+    return f"""item = null, instance = null, responder = null, data = {data_of("e")} || (
+             select coalesce(jsonb_object_agg(b.key, b.value), '{{}}') from jsonb_each({blanks}::jsonb) b
+             where {data_of("e")} ? b.key)"""
+
+
 # Scans of tables that have no index by person: the resource that each changes, the id of a row, the next rows, and what
 # becomes of those that name the person. Of organization $1 and erasure $2: texts $3 and words $7 of the person, and $4
 # in the place of members of events.
@@ -31,12 +39,10 @@ _SCANS: Final[Mapping[str, tuple[str, LiteralString, LiteralString, LiteralStrin
     "events": (  # those that name an address: of suppressions that were lifted, of items long gone
         "Event",
         "event_id",
-        """select event_id, lower(data ->> 'identifier') as identifier,
-             lower(data ->> 'responder_channel_identifier') as recipient
+        """select event_id, lower(data ->> 'identifier') as identifier, lower(coalesce(
+             data ->> 'responder_channel_identifier', (item).responder_channel_identifier)) as recipient
            from event where organization_id = $1""",
-        """update event e set data = e.data || (
-             select coalesce(jsonb_object_agg(b.key, b.value), '{}') from jsonb_each($4::jsonb) b
-             where e.data ? b.key)
+        f"""update event e set {_blanked("$4")}
            from passed p
            where e.organization_id = $1 and e.event_id = p.event_id
              and (p.identifier = any($3::text[]) or p.recipient = any($3))""",
@@ -261,8 +267,7 @@ async def _update_events(
 ) -> int:
     """Put `blanks` in the place of these members of the data of all events of these subjects."""
     return await db.execute(
-        """update event e set data = e.data || (
-             select coalesce(jsonb_object_agg(b.key, b.value), '{}') from jsonb_each($3::jsonb) b where e.data ? b.key)
+        f"""update event e set {_blanked("$3")}
            where e.organization_id = $1 and e.subject_id = any($2)""",
         *(organization_id, subject_ids, blanks),
     )

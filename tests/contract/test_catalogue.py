@@ -60,7 +60,7 @@ SPECIAL = {
     "delivery_report": {"kind": "delivered"},
     "erasure": {"mode": "erase", "salt": "\\x" + "dd" * 32},
     "erasure_subject": {"kind": "item"},
-    "event": {"actor_kind": "worker"},
+    "event": {"actor_kind": "worker", "data": {}},
     "export": {"format": "csv", "date_basis": "submitted", "values_as": "both", "questionnaire_id": "{}"},
     "export_schedule": {"destination": "folder", "every": "daily", "format": "csv"},
     "inbound_endpoint": {"adapter": "provider"},

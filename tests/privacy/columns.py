@@ -34,7 +34,12 @@ HOLDS: Final[Mapping[str, Mapping[str, str]]] = {
     "contact": {"address_key": "the row is removed", "recent": "the row is removed"},
     "delivery": {"response_excerpt": "removed", "error": "removed"},
     "delivery_report": {"said": "removed", "code": "kept: a code of the protocol"},
-    "event": {"data": "rewritten without the person's members"},
+    "event": {
+        "data": "rewritten without the person's members",
+        "item": "becomes `data`",
+        "instance": "becomes `data`",
+        "responder": "becomes `data`",
+    },
     "export_piece": {"content": "removed with its file"},
     "idempotency_key": {"body": "emptied"},
     "instance_tag": {"tag": "kept with mode anonymize, removed with erase"},

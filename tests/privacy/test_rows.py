@@ -131,8 +131,9 @@ class TestColumns:
                 """select c.relname::text as table_name, a.attname::text as column_name
                    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
                    where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace
-                     and format_type(a.atttypid, null) in
-                       ('text', 'text[]', 'json', 'jsonb', 'bytea', 'character varying', 'xml', 'tsvector')"""
+                     and (format_type(a.atttypid, null) in
+                         ('text', 'text[]', 'json', 'jsonb', 'bytea', 'character varying', 'xml', 'tsvector')
+                       or exists (select from pg_type t where t.oid = a.atttypid and t.typtype = 'c'))"""
             )
         ids = ("_id", "_ids", "_by")
         known = {(row["table_name"], row["column_name"]) for row in rows if not row["column_name"].endswith(ids)}

@@ -3,6 +3,7 @@
 import asyncio
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -135,6 +136,33 @@ async def journal(desk: Desk) -> Journal:
 
 async def _send(queue: Queue, outcome: Outcome) -> None:
     await queue.worker().send(outcome)
+
+
+async def test_rows_of_earlier_releases(desk: Desk) -> None:
+    """Documents, as long as processes of an earlier release may read them; both forms read the same."""
+    queue = Queue(desk.pool, desk.house, desk.house.pipeline_id)
+    await queue.schedule("ann@example.com")
+    await _send(queue, Sent("reference", 250, "ok"))
+    form = "select type from event where num_nonnulls(item, instance, responder) = 1 order by type"
+    logged = ["questionnaire_instance.created", "queue_item.created", "queue_item.sent", "responder.created"]
+    with suppress(_Undone):
+        async with db.transaction(desk.pool) as database:
+            before = await list_events(database, organization_id=desk.house.organization_id)
+            assert logged == [row["type"] for row in await database.fetch(form)]
+            await database.execute("create temp table written on commit drop as select * from event")
+            await database.execute("delete from event")
+            await database.execute(
+                "create trigger data before insert on event for each row when (new.data is null) "
+                "execute function write_event_data()"
+            )
+            await database.execute("insert into event overriding system value select * from written order by seq")
+            assert before == await list_events(database, organization_id=desk.house.organization_id)
+            assert [] == await database.fetch(form)
+            raise _Undone
+
+
+class _Undone(Exception):
+    pass
 
 
 async def test_queue_items(desk: Desk, journal: Journal) -> None:

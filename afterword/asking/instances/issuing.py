@@ -14,9 +14,9 @@ from afterword.asking.instances.store import (
     INSTANCE_COLUMNS,
     INSTANCE_COLUMNS_I,
     ISSUABLE_COLUMNS,
-    SHOWN_COLUMNS,
     Instance,
     Issuable,
+    ShownInstance,
 )
 from afterword.asking.questionnaires import access, metadata as metadata_service
 from afterword.asking.questionnaires.store import Version
@@ -27,11 +27,11 @@ from afterword.core.questionnaires.metadata import Changes, merge
 from afterword.core.text import locales
 from afterword.events.service import Actor
 from afterword.kit.db import Database
-from afterword.kit.db.columns import arrays, as_document
+from afterword.kit.db.columns import arrays, columns_of, qualified
 from afterword.people.responders import service as responders
 from afterword.tenants.organizations import plans
 
-_EVENT_DATA: Final = as_document(SHOWN_COLUMNS, "i")
+_LOGGED_COLUMNS: Final = columns_of(ShownInstance, without=("instance_id", "questionnaire_id"))
 
 
 async def _list_instances_of_items(  # any tenant: a claimed batch serves many organizations
@@ -76,10 +76,11 @@ async def _insert_instances(  # any tenant: a claimed batch serves many organiza
              on conflict do nothing returning {INSTANCE_COLUMNS}),
            recorded as (
              insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
-               actor_kind, actor_id, test, data)
+               actor_kind, actor_id, test, {qualified(_LOGGED_COLUMNS, "instance")})
              -- Any id fits any row; a join by key would compare each row with each.
              select i.organization_id, ($2::text[])[row_number() over ()], 'questionnaire_instance.created',
-               i.questionnaire_id, i.instance_id, i.version, $3, $4, i.test, {_EVENT_DATA}
+               i.questionnaire_id, i.instance_id, i.version, $3, $4, i.test,
+               {qualified(_LOGGED_COLUMNS, "i")}
              from issued i)
            select organization_id, instance_id from issued""",
         *(list(instances), event_ids, actor.kind, actor.id),

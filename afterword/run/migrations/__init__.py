@@ -1,8 +1,9 @@
 """Schema changes: forward only, numbered, in SQL. Compares the revisions of code and database, and migrates.
 
 A change is `NNNN_name.sql`, one transaction; `-- no transaction` on its first line runs it outside of one, as
-`create index concurrently` needs (one statement to a file then). Older code must work on the changed schema; a change
-that prevents it has `-- needs NNNN` on its first line, and code of an older revision is refused from then on.
+`create index concurrently` needs (each statement ends a line with its semicolon, and may be repeated). Older code must
+work on the changed schema; a change that prevents it has `-- needs NNNN` on its first line, and code of an older
+revision is refused from then on.
 """
 
 import asyncio
@@ -229,13 +230,14 @@ async def _upgrade(connection: Any, *, to: str) -> None:
 async def _run(connection: Any, sql: str, *, revision: str) -> None:
     is_alone = sql.startswith(NO_TRANSACTION)
     if is_alone:
-        indexes = _INDEX.findall(sql)
-        for index in indexes:
-            await connection.execute(_DROP_INVALID.format(index=index, seconds=STATEMENT_LOCK_TIMEOUT_SECONDS))
-        # A process that was killed after the statement has not written the revision.
-        made = [await connection.fetchval("select to_regclass($1) is not null", index) for index in indexes]
-        if not made or not all(made):
-            await connection.execute(sql)
+        for statement in filter(str.strip, sql.split(";\n") if _INDEX.search(sql) else [sql]):
+            index = _INDEX.search(statement)
+            if index is not None:
+                await connection.execute(_DROP_INVALID.format(index=index[1], seconds=STATEMENT_LOCK_TIMEOUT_SECONDS))
+                # A process that was killed after the statement has not written the revision.
+                if await connection.fetchval("select to_regclass($1) is not null", index[1]):
+                    continue
+            await connection.execute(statement)
     async with connection.transaction():
         if not is_alone:
             await connection.execute(f"set local lock_timeout = '{STATEMENT_LOCK_TIMEOUT_SECONDS}s'")

@@ -12,15 +12,16 @@ from afterword.core.organizations.access import Caller
 from afterword.core.scheduling.statuses import Item
 from afterword.errors import FieldError
 from afterword.kit.db import Database
-from afterword.kit.db.columns import as_document, assigned, qualified, suffixed
+from afterword.kit.db.columns import assigned, qualified, suffixed
 from afterword.kit.web import problems
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.sending.pipelines.service import PipelinePath
 from afterword.sending.queue import store as queue_store
 from afterword.sending.queue.api import declared_of
 from afterword.sending.queue.records import (
-    EVENT_COLUMNS,
     ITEM_COLUMNS,
+    LOGGED,
+    LOGGED_COLUMNS,
     TEXT_COLUMNS,
     BatchQuery,
     BatchResult,
@@ -34,7 +35,6 @@ from afterword.sending.queue.store import INSERTED_ITEMS
 from afterword.tenants.organizations.retention import STAYS, Held, list_held_people
 
 _ITEM_COLUMNS_I: Final = qualified(ITEM_COLUMNS, "i")
-_TOLD: Final = as_document(EVENT_COLUMNS, "i")
 _TEXTS_TYPED: Final = suffixed(TEXT_COLUMNS, "text")
 _TEXTS_ASSIGNED: Final = assigned(TEXT_COLUMNS, "d")
 _LIVE: Final[LiteralString] = f"""select {ITEM_COLUMNS} from queue_item
@@ -104,9 +104,9 @@ async def _update_items(
              where i.organization_id = $1 and i.item_id = d.item_id and i.status = 1 and i.deleted_time is null
              returning {_ITEM_COLUMNS_I})
            insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
-             actor_kind, actor_id, test, data)
+             actor_kind, actor_id, test, {LOGGED})
            select $1, d.event_id, 'queue_item.updated', i.questionnaire_id, i.item_id, i.version, $3, $2, i.test,
-             {_TOLD}
+             {qualified(LOGGED_COLUMNS, "i")}
            from changed i join d on d.item_id = i.item_id""",
         organization_id,
         updated_by,

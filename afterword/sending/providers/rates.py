@@ -16,8 +16,9 @@ DomainKey = tuple[str, str, str]  # organization_id, account_id, domain
 # The messages a second that account $2 of organization $1 accepted lately, $4 at least, by the newest $5 events.
 ACCEPTED: Final[LiteralString] = """select greatest($4::float8, count(*) / greatest(1, least(10,
     extract(epoch from clock_timestamp() - min(e.created_time))))) as rate
-  from (select organization_id, type, created_time, data from event order by xid desc, seq desc limit $5) e
-  join pipeline p on p.organization_id = e.organization_id and p.pipeline_id = e.data ->> 'pipeline_id'
+  from (select organization_id, type, created_time, data, item from event order by xid desc, seq desc limit $5) e
+  join pipeline p on p.organization_id = e.organization_id
+    and p.pipeline_id = coalesce(e.data ->> 'pipeline_id', (e.item).pipeline_id)
   where e.organization_id = $1 and p.account_id = $2 and e.type = 'queue_item.sent'
     and e.created_time > now() - interval '10 seconds'"""
 
@@ -52,7 +53,8 @@ async def insert_rate(db: Database, *, organization_id: str, account_id: str, do
     """
     await db.execute(
         f"""with accepted as (
-             {ACCEPTED} and lower(split_part(e.data ->> 'responder_channel_identifier', '@', 2)) = $3),
+             {ACCEPTED} and lower(split_part(coalesce(e.data ->> 'responder_channel_identifier',
+               (e.item).responder_channel_identifier), '@', 2)) = $3),
            made as (
              insert into domain_rate (organization_id, account_id, domain, rate, rate_ceiling)
              select $1, $2, $3, accepted.rate * 0.5, accepted.rate from accepted

@@ -3,15 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from datetime import datetime
-from typing import Final
 
 from afterword import ids
 from afterword.kit.db import Database
-from afterword.kit.db.columns import arrays, as_document
+from afterword.kit.db.columns import arrays, qualified
 from afterword.sending.queue import reminders
-from afterword.sending.queue.records import COUNTED, EVENT_COLUMNS, ItemKey
-
-_TOLD: Final = as_document(EVENT_COLUMNS, "q")
+from afterword.sending.queue.records import COUNTED, LOGGED, LOGGED_COLUMNS, ItemKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +93,12 @@ async def settle_late_items(db: Database, *, acceptances: Sequence[LateAcceptanc
              where q.organization_id = k.organization_id and q.item_id = k.item_id and q.deleted_time is null
                and (q.status::int in (1, 2, 6) or (q.status::int = 5 and q.reason = 'outcome_unknown'))
              returning q.organization_id, q.item_id, q.questionnaire_id, q.version, q.test, k.event_id,
-               q.questionnaire_instance_id, k.status < 4 as is_terminal, {_TOLD} as data),
+               k.status < 4 as is_terminal, {qualified(LOGGED_COLUMNS, "q")}),
            recorded as (
              insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
-               is_terminal, actor_kind, test, data)
+               is_terminal, actor_kind, test, {LOGGED})
              select organization_id, event_id, 'queue_item.sent', questionnaire_id, item_id, version, is_terminal,
-               'worker', test, data
+               'worker', test, {LOGGED_COLUMNS}
              from moved)
            select organization_id, item_id, questionnaire_instance_id from moved""",
         *arrays(map(astuple, acceptances), 7),

@@ -18,7 +18,7 @@ from afterword.core.scheduling.statuses import PUBLIC_ITEM, PublicItem
 from afterword.core.wire import times
 from afterword.core.wire.times import Instant
 from afterword.kit.db import Row
-from afterword.kit.db.columns import columns_of
+from afterword.kit.db.columns import columns_of, qualified
 from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
@@ -154,6 +154,9 @@ TEXTS: Final = tuple(name.strip() for name in TEXT_COLUMNS.split(","))
 LISTED_COLUMNS: Final = columns_of(ShownItem, without=("reason", "result"))  # a list computes them
 UNLOGGED: Final = ("metadata",)  # values about people, which need scopes of their own
 EVENT_COLUMNS: Final = columns_of(ShownItem, without=UNLOGGED)  # the members that an event keeps
+# Those of them that the row of an event keeps in its column `item`; the others it has for all.
+LOGGED_COLUMNS: Final = columns_of(ShownItem, without=(*UNLOGGED, "item_id", "questionnaire_id", "test"))
+LOGGED: Final = qualified(LOGGED_COLUMNS, "item")
 ITEM_COLUMNS: Final = columns_of(QueueItemRecord)
 # A worker reads these of an item that it claims; its record has the database's time besides.
 DECIDED_COLUMNS: Final = columns_of(DecidedItem)

@@ -9,12 +9,13 @@ from afterword.core.scheduling.decisions import NO_CREDITS, WAITING_CREDITS
 from afterword.core.scheduling.statuses import PUBLIC_ITEM, Item
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
-from afterword.kit.db.columns import arrays, as_document, assigned, has_own, qualified, suffixed
+from afterword.kit.db.columns import arrays, assigned, has_own, qualified, suffixed
 from afterword.kit.db.list_queries import output
 from afterword.sending.queue.records import (
-    EVENT_COLUMNS,
     ITEM_COLUMNS,
     LISTED_COLUMNS,
+    LOGGED,
+    LOGGED_COLUMNS,
     QUEUE_ITEMS,
     TEXT_COLUMNS,
     ItemKey,
@@ -67,9 +68,9 @@ INSERTED_ITEMS: Final = f"""with d as materialized (
              returning {ITEM_COLUMNS}),
            recorded as (
              insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
-               actor_kind, actor_id, test, data)
+               actor_kind, actor_id, test, {LOGGED})
              select i.organization_id, d.event_id, 'queue_item.created', i.questionnaire_id, i.item_id, i.version,
-               d.actor_kind, i.created_by, i.test, {as_document(EVENT_COLUMNS, "i")}
+               d.actor_kind, i.created_by, i.test, {qualified(LOGGED_COLUMNS, "i")}
              from item i join d on d.organization_id = i.organization_id and d.item_id = i.item_id)"""
 
 

@@ -172,6 +172,32 @@ class TestMigrate:
             assert not task.done()
         assert FOLLOWING == await task
 
+    async def test_several_statements(self, database_url: str, more: newer.Release) -> None:
+        """Each is a transaction of its own; one that was interrupted goes on where it was."""
+        await execute(database_url, "create index extra on contact (recent)")
+        sql = "create index concurrently extra on contact (recent);\ndrop index concurrently if exists {};\n"
+        more.add("index", f"-- no transaction\n{sql.format('gone')}{sql.replace('extra', 'other').format('extra')}")
+        assert FOLLOWING == await migrations.migrate(database_url)
+        found = "select array[to_regclass('extra') is null, to_regclass('other') is not null]"
+        assert [True, True] == await value(database_url, found)
+
+    async def test_events_that_an_earlier_release_reads(self, empty_database_url: str) -> None:
+        """Where there are some, documents go on being written."""
+        await migrations.migrate(empty_database_url, to="0184")
+        await execute(
+            empty_database_url,
+            "insert into event (organization_id, event_id, type, actor_kind, data) "
+            "values ('o', 'e', 'x', 'worker', '{}')",
+        )
+        assert migrations.head() == await migrations.migrate(empty_database_url)
+        await execute(
+            empty_database_url,
+            "insert into event (organization_id, event_id, type, actor_kind, subject_id, item.status) "
+            "values ('o', 'f', 'queue_item.sent', 'worker', 'i', 4)",
+        )
+        written = "select data ->> 'status' || (data ->> 'item_id') from event where event_id = 'f' and item is null"
+        assert "4i" == await value(empty_database_url, written)
+
     async def test_what_a_broken_index_left_behind(self, database_url: str, more: newer.Release) -> None:
         sql = "-- no transaction\ncreate unique index concurrently extra on twice (number)"
         await execute(database_url, "create table twice (number int); insert into twice values (1), (1)")

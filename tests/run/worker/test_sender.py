@@ -163,7 +163,7 @@ class TestOutcomes:
 
         assert ["retry", "accepted"] == await bench.queue.attempts(before)
         assert ["unknown", "accepted"] == await bench.queue.attempts(after)
-        told = "select data ->> 'result' from event where subject_id = $1 and type = 'queue_item.retried'"
+        told = "select (item).result from event where subject_id = $1 and type = 'queue_item.retried'"
         assert "Retry: Sending failed: OSError: broken pipe to [address]" == await bench.queue.value(
             told, before.item_id
         )

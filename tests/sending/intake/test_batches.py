@@ -8,6 +8,7 @@ import httpx2
 import pytest
 
 from afterword.core.organizations.access import SCOPES
+from afterword.events.service import data_of
 from afterword.kit import db
 from tests.dates import YEAR
 from tests.sending.queue.conftest import BODY, OK, Client
@@ -74,7 +75,9 @@ class TestRows:
         columns = "metadata, address_key, due_time, attempts_max, resend_after_seconds, created_by, version, test"
         one, other = await client.queue.fetch(f"select {columns} from queue_item order by item_id")
         assert dict(one) == dict(other)
-        told = await client.queue.fetch("select data from event where type = 'queue_item.created' order by seq")
+        told = await client.queue.fetch(
+            f"select {data_of('event')} as data from event where type = 'queue_item.created' order by seq"
+        )
         assert told[0]["data"].keys() == told[1]["data"].keys()
         assert {**response.json(), "results": []} == {"results": [], "created": 1, "updated": 0, "failed": 0}
         assert {"row", "status", "item_id", "external_reference", "problem"} == result.keys()

@@ -467,7 +467,9 @@ _KEPT: Final[LiteralString] = f"""with span as (
            unread as materialized (
              select unread.* from event_cursor c
              cross join lateral (
-               select e.organization_id, e.questionnaire_id, e.type, e.data from event e
+               select e.organization_id, e.questionnaire_id,
+                 coalesce((e.data ->> 'submitted_time')::timestamptz, (e.instance).submitted_time) as submitted_time
+               from event e
                where (e.xid, e.seq) > (c.xid, c.seq) order by e.xid, e.seq limit $9) unread
              where c.reader = 'rollups'),
            live as materialized (
@@ -478,7 +480,7 @@ _KEPT: Final[LiteralString] = f"""with span as (
              where w.organization_id = $1 and w.dimension = $3
              union
              select u.questionnaire_id, ($5::date[])[width_bucket(u.at, $6::timestamptz[])] from (
-               select questionnaire_id, (data ->> 'submitted_time')::timestamptz as at from unread
+               select questionnaire_id, submitted_time as at from unread
                where organization_id = $1 and questionnaire_id = any($2)) u
              where u.at >= ($6::timestamptz[])[1] and u.at < $7),
            hour as materialized ( -- those of the day $15, which begins at $7 and is not over
@@ -493,7 +495,7 @@ _KEPT: Final[LiteralString] = f"""with span as (
                    and d.dimension = 'hour' and d.day = $15 and (d.hours is null or h.hour = any(d.hours)))
                and not exists (
                  select from unread u where u.organization_id = $1 and u.questionnaire_id = s.questionnaire_id
-                   and to_char((u.data ->> 'submitted_time')::timestamptz at time zone 'UTC', 'YYYY-MM-DD"T"HH24')
+                   and to_char(u.submitted_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24')
                      = h.hour)),
            c as materialized (
              select c.questionnaire_id, width_bucket(c.day, $8::date[]) - 1 as bucket, c.dimension_value,
@@ -526,7 +528,8 @@ _KEPT: Final[LiteralString] = f"""with span as (
 # As `_KEPT`, of cases: the stages of kept days, and of live cases on the others and between $9 and $10, of at most $11.
 _STAGES_KEPT: Final[LiteralString] = f"""with unread as materialized (
     select u.organization_id, u.instance_id from event_cursor c cross join lateral (
-      select e.organization_id, case when e.type like 'queue_item.%' then e.data ->> 'questionnaire_instance_id'
+      select e.organization_id, case when e.type like 'queue_item.%'
+          then coalesce(e.data ->> 'questionnaire_instance_id', (e.item).questionnaire_instance_id)
         when e.type like 'questionnaire_instance.%' then e.subject_id end as instance_id
       from event e where (e.xid, e.seq) > (c.xid, c.seq) order by e.xid, e.seq limit $8) u
     where c.reader = 'rollups'),

@@ -16,21 +16,21 @@ import msgspec
 
 from afterword.core.scheduling.lanes import LaneKey
 from afterword.kit.db import Database, Row
-from afterword.kit.db.columns import arrays, as_document, qualified
-from afterword.sending.queue.records import CLAIMED_COLUMNS, COUNTED, EVENT_COLUMNS, Claimed, ItemKey, LeaseKey
+from afterword.kit.db.columns import arrays, qualified
+from afterword.sending.queue.records import CLAIMED_COLUMNS, COUNTED, LOGGED, LOGGED_COLUMNS, Claimed, ItemKey, LeaseKey
 
 _CLAIMING: Final = f"""update queue_item q
            set status = 2, epoch = q.epoch + 1, attempts = q.attempts + 1, owner = $4::uuid,
              lease_until = now() + make_interval(secs => $5::float8)
            from due where q.organization_id = due.organization_id and q.item_id = due.item_id
            returning {qualified(CLAIMED_COLUMNS, "q")}, now() as database_now"""
-_RETURNED: Final = f"""returning q.organization_id, q.item_id, q.questionnaire_id, q.status, q.version, q.test,
-               b.event_id, b.type, {as_document(EVENT_COLUMNS, "q")} as data"""
-_RECORDED: Final = """recorded as (
+_RETURNED: Final = f"""returning q.organization_id, q.item_id, q.questionnaire_id, q.version, q.test, b.event_id,
+               b.type, {qualified(LOGGED_COLUMNS, "q")}"""
+_RECORDED: Final = f"""recorded as (
              insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
-               is_terminal, actor_kind, test, data)
+               is_terminal, actor_kind, test, {LOGGED})
              select organization_id, event_id, type, questionnaire_id, item_id, version, status >= 4, 'worker', test,
-               data
+               {LOGGED_COLUMNS}
              from moved where type is not null)
            select organization_id, item_id from moved"""
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from afterword.events.service import data_of
 from afterword.kit import db
 from afterword.kit.transport.base import Refused, Retry, Unknown
 from afterword.sending.queue.sending import service as sending
@@ -41,7 +42,7 @@ class TestSettle:
         assert ["created", "sent!"] == await queue.told(item)
         sent_time = "select sent_time is not null from questionnaire_instance where instance_id = $1"
         assert await queue.value(sent_time, dispatch.instance.instance_id)
-        data = await queue.value("select data from event where type = 'queue_item.sent'")
+        data = await queue.value(f"select {data_of('event')} from event where type = 'queue_item.sent'")
         assert (4, dispatch.instance.instance_id) == (data["status"], data["questionnaire_instance_id"])
         assert not {"address_key", "metadata", "trace", "owner", "lease_until"} & data.keys()
 
