@@ -210,7 +210,7 @@ class Visit(Guest):
 
     session: Session = field(kw_only=True)
     caller: Caller = field(kw_only=True)
-    afterwards: BackgroundTask | None = None  # done when the page has left
+    afterwards: BackgroundTask | None = None  # done when the page has left; not by a copy, as it writes
 
     @cached_property
     def words(self) -> Texts:
@@ -473,7 +473,7 @@ async def _run(screen: Screen, request: Request) -> Response:
         response = await _answer(screen, visit)
     except errors.Refusal as refusal:
         return refused(visit, refusal)
-    if visit.afterwards is not None:
+    if visit.afterwards is not None and read_only.COPY not in request.scope:
         response.background = visit.afterwards
     return response
 

@@ -22,7 +22,7 @@ OPERATORS: Final = frozenset({"/healthz", "/metrics"})
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """What a page of a copy says; `lag` in seconds, None where nobody knows."""
+    """The server of a page that a copy shows; `lag` in seconds, None where nobody knows."""
 
     lag: int | None
     url: str  # of the primary

@@ -1,4 +1,4 @@
-"""What is known of a server that is read from, without asking it for each request."""
+"""A server that is read from: how far it is behind is known without asking it for each request."""
 
 import asyncio
 from datetime import timedelta
