@@ -1,6 +1,6 @@
 """The command line. Each command lives in `run/cli/`, and is imported when it is run: start-up time counts.
 
-Processes that run for long take no options; they do without the parser, which would stay in their memory.
+Processes that run for long and get no option do without the parser, which would stay in their memory.
 """
 
 import asyncio

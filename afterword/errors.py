@@ -144,6 +144,13 @@ class UnsupportedMedia(Refusal):
     status, code_default = 415, "unsupported_media_type"
 
 
+class Misdirected(Refusal):
+    """Another server can do it: this one serves a copy, and only reads."""
+
+    status, code_default = 421, "read_only_copy"
+    url: str = ""  # of the other one
+
+
 class Invalid(Refusal):
     status, code_default = 422, "invalid"
     record: Mapping[str, object] | None = None  # of many, in which these fields are wrong: more of them may be

@@ -24,13 +24,14 @@ from afterword.core.text import locales
 from afterword.core.wire.site import PublicPages, Site
 from afterword.kit import db
 from afterword.kit.db import Database, Step, With
+from afterword.kit.db.replicas import Replica
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.declaration import Noun, R
 from afterword.kit.texts import CONSOLE, CONSOLE_LANGUAGES, SOURCE_LANGUAGE, Marked, Texts, texts
 from afterword.kit.transport.base import EMAIL
 from afterword.kit.ui import text as flash
 from afterword.kit.ui.text import device_of, network_of
-from afterword.kit.web import headers, html, parsing, public, static, uploads
+from afterword.kit.web import headers, html, parsing, public, read_only, static, uploads
 from afterword.kit.web.operations import Download
 from afterword.kit.web.routing import Pages
 from afterword.sending.providers import service as providers
@@ -131,6 +132,7 @@ class Guest:
     request: Request
     now: datetime
     form: Form = field(default_factory=lambda: Form({}))
+    reader: db.Pool | None = None  # the standby that a long read goes to
 
     @property
     def site(self) -> Site:
@@ -162,14 +164,14 @@ class Guest:
         return self.site.public_url.startswith("https://")
 
     def read(self) -> AbstractAsyncContextManager[Database]:
-        return db.connection(self.pool)
+        return db.connection(self.reader or self.pool)
 
     def write(self) -> AbstractAsyncContextManager[Database]:
         return db.transaction(self.pool)
 
     async def load(self, step: Step[With, Found], *args: With.args, **kwargs: With.kwargs) -> Found:
         """The outcome of a step that reads, when the page needs no other of the same connection."""
-        return await db.load(self.pool, step, *args, **kwargs)
+        return await db.load(self.reader or self.pool, step, *args, **kwargs)
 
     async def change(self, step: Step[With, Found], *args: With.args, **kwargs: With.kwargs) -> Found:
         """The outcome of a step in a transaction of its own."""
@@ -208,7 +210,7 @@ class Visit(Guest):
 
     session: Session = field(kw_only=True)
     caller: Caller = field(kw_only=True)
-    afterwards: BackgroundTask | None = None  # done when the page has left
+    afterwards: BackgroundTask | None = None  # done when the page has left; not by a copy, as it writes
 
     @cached_property
     def words(self) -> Texts:
@@ -340,6 +342,7 @@ class Screen:
     needs_proof: bool
     for_limited: ForLimited
     of_owners: bool  # its service refuses all other roles
+    is_long: bool  # it reads much: a standby may answer, where there is one for that
     handler: Any
 
 
@@ -373,8 +376,10 @@ class Screens:
         proof: bool = False,
         of_owners: bool = False,
         for_limited: ForLimited = "refused",
+        is_long: bool = False,
     ) -> Callable[[Handler], Handler]:
-        return self._add("GET", path, scope=scope, needs_proof=proof, for_limited=for_limited, of_owners=of_owners)
+        options: dict[str, Any] = {"for_limited": for_limited, "of_owners": of_owners, "is_long": is_long}
+        return self._add("GET", path, scope=scope, needs_proof=proof, **options)
 
     def post(
         self,
@@ -412,6 +417,7 @@ class Screens:
         needs_proof: bool = False,
         for_limited: ForLimited = "refused",
         of_owners: bool = False,
+        is_long: bool = False,
         again: tuple[type[errors.Refusal], ...] = (),
         at: str = "",
     ) -> Callable[[Any], Any]:
@@ -425,7 +431,7 @@ class Screens:
                     page = next(one for one in self.all if (one.method, one.path) == ("GET", at))
                     return await page.handler(guest, refusal=refusal)
 
-            screen = Screen(method, path, scope, is_open, needs_proof, for_limited, of_owners, asked)
+            screen = Screen(method, path, scope, is_open, needs_proof, for_limited, of_owners, is_long, asked)
             self.all.append(screen)
             if method == "GET":
                 _READ[path] = screen
@@ -464,12 +470,29 @@ async def _run(screen: Screen, request: Request) -> Response:
         visit.caller.require_open(screen.for_limited)
         if screen.needs_proof and not visit.is_proven:
             return html.redirect(f"/console/proof?next={quote(back_of(request), safe='')}")
-        response = await screen.handler(visit)
+        response = await _answer(screen, visit)
     except errors.Refusal as refusal:
         return refused(visit, refusal)
-    if visit.afterwards is not None:
+    if visit.afterwards is not None and read_only.COPY not in request.scope:
         response.background = visit.afterwards
     return response
+
+
+async def _answer(screen: Screen, visit: Visit) -> Response:
+    """A long read from the standby, if there is one; the page that an act led to from the server that has the act."""
+    reader: Replica | None = visit.request.state.reader if screen.is_long and "done" not in visit.query else None
+    if reader is not None and (lag := await reader.lag_within()) is not None:
+        visit.reader = reader.pool
+        try:
+            response = await screen.handler(visit)
+        except db.Slow:
+            raise
+        except Exception:  # noqa: BLE001  what is not there yet, be it a row or the schema, the primary has
+            visit.reader = None
+        else:
+            response.headers[read_only.LAG] = str(lag)
+            return response
+    return await screen.handler(visit)
 
 
 async def _confined(visit: Visit, screen: Screen) -> Response | None:
@@ -601,6 +624,8 @@ def back_of(request: Request) -> str:
 
 
 def refused(guest: Guest, refusal: errors.Refusal) -> Response:
+    if read_only.is_of_copy(refusal, guest.request.scope):
+        raise refusal  # then it says where this can be done
     words = guest.words
     titles = {
         403: words("You do not have access to this page"),
@@ -641,6 +666,7 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
         "may_open": visit.may_open if visit else None,
         "may": visit.caller.scopes.__contains__ if visit else None,  # has the scope
         "settings_groups": partial(settings.groups_of, words, visit.may_open) if visit else None,
+        "copy": guest.request.scope.get(read_only.COPY),
         "done": flash_of(guest),
         "undo": undo_of(visit) if visit else None,
         "styles": [static.url("public/afterword.css"), static.url("console/console.css")],

@@ -19,6 +19,7 @@ from afterword.events.service import COLUMNS, IS_NATIVE, Event as EventRecord, R
 from afterword.kit.db import Database, Row
 from afterword.kit.web import fields, paging
 from afterword.kit.web.operations import Answer, Call, Routes
+from afterword.kit.web.read_only import behind
 from afterword.kit.web.vocabulary import example_of
 
 PASSED_MAX: Final = 20_000  # events that one page of a filtered log reads: matches may be rare
@@ -44,11 +45,15 @@ _ENTRIES: Final[LiteralString] = f"""select {shown_of("e")}, e.xid::text::bigint
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """`position`: (xid, seq), None: not in the log. `is_native`: the numbers are those of this cluster."""
+    """`position`: (xid, seq), None: not in the log. `is_native`: the numbers are those of this cluster.
+
+    `since`: the moment up to which a standby has what was committed; None of a primary.
+    """
 
     position: tuple[int, int] | None
     is_pruned: bool
     is_native: bool
+    since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +167,8 @@ async def _get_position(db: Database, *, organization_id: str, event_id: str | N
     """The position of an event; also of the last removed one."""
     row = await db.fetch_one(
         f"""select {IS_NATIVE} as is_native, e.xid::text::bigint as xid, e.seq,
-             coalesce((h.xid, h.seq) > (e.xid, e.seq), false) as is_pruned
+             coalesce((h.xid, h.seq) > (e.xid, e.seq), false) as is_pruned,
+             case when pg_is_in_recovery() then coalesce(pg_last_xact_replay_timestamp(), to_timestamp(0)) end as since
            from (select) one
            left join event_horizon h on h.organization_id = $1
            left join lateral (
@@ -172,7 +178,7 @@ async def _get_position(db: Database, *, organization_id: str, event_id: str | N
         *(organization_id, event_id),
     )
     position = None if row["seq"] is None else (row["xid"], row["seq"])
-    return Position(position, is_pruned=row["is_pruned"], is_native=row["is_native"])
+    return Position(position, is_pruned=row["is_pruned"], is_native=row["is_native"], since=row["since"])
 
 
 async def prune_events(  # any tenant: retention
@@ -312,13 +318,17 @@ async def position_of(
     """The position of an event in the log as (xid, seq); None for the log's beginning.
 
     Raises Invalid with `wrong` if the event is unknown, or events behind it were removed, which the reader missed.
-    Raises Unavailable while the log has the order of another cluster.
+    Raises Unavailable while the log has the order of another cluster, and of a standby that may not have the event yet.
     """
     found = await _get_position(db, organization_id=organization_id, event_id=event_id)
     if not found.is_native:
         raise errors.Unavailable(RESTORED, headers={"Retry-After": str(RESTORED_SECONDS)})
     if event_id is None:
         return None
+    if found.position is None and found.since is not None:
+        made = ids.moment_of(event_id)
+        if made is not None and made > found.since - ID_MARGIN:  # an older one would be here
+            raise behind()
     if found.position is None or found.is_pruned:
         raise errors.Invalid.of(wrong)
     return found.position

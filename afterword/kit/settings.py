@@ -42,6 +42,10 @@ class Settings:
 
     database_url: str | None = field(default=None, repr=False)
     """`postgresql://…`; unset: an embedded PostgreSQL in the data folder."""
+    database_read_url: str | None = field(default=None, repr=False)
+    """A standby that long reads of web processes and the reading of exports go to; unset: the database does all."""
+    database_read_lag_seconds: Seconds = 30.0
+    """A standby that may be further behind than this is not read from, and `web --read-only` there is not ready."""
     data_dir: Path = Path("data")
     """Folder of the embedded database, its password and our secret. Nothing outside it is touched."""
     host: str = "127.0.0.1"
@@ -211,6 +215,7 @@ def _check(settings: Settings) -> None:
         if getattr(settings, name) not in allowed:
             raise SettingError(f"{PREFIX}{name.upper()} must be one of {', '.join(sorted(allowed))}.")
     _check_url("DATABASE_URL", settings.database_url, {"postgresql", "postgres"})
+    _check_url("DATABASE_READ_URL", settings.database_read_url, {"postgresql", "postgres"})
     _check_url("SMTP_URL", settings.smtp_url, {"smtp", "smtps"})
     _check_origins("PUBLIC_URL", [settings.site_url])
     _check_origins("CORS_ORIGINS", settings.origins)

@@ -17,12 +17,14 @@ from afterword.cases import api as alerts_api, call_backs, recoveries
 from afterword.core.wire.site import API_PREFIX, Site
 from afterword.events import deliveries, log, webhooks
 from afterword.kit import db
+from afterword.kit.db.replicas import Replica
 from afterword.kit.telemetry import Telemetry
 from afterword.kit.web import static
 from afterword.kit.web.limits import Limiter, Limits
 from afterword.kit.web.metrics import Collect, Metrics, Probes, Sample
 from afterword.kit.web.middleware import LoadShedder, Middleware, OwnersOf, PageGate, Tracing
 from afterword.kit.web.operations import Routes
+from afterword.kit.web.read_only import ReadOnly
 from afterword.kit.web.reference import Reference
 from afterword.kit.web.routing import Pages, Router
 from afterword.kit.web.runner import Operation, OperationContext
@@ -91,6 +93,8 @@ def create_app(
     make_endpoint: MakeEndpoint | None = None,
     telemetry: Telemetry | None = None,
     backup_every: timedelta | None = None,
+    copy: Replica | None = None,
+    reader: Replica | None = None,
 ) -> ASGIApp:
     """The web application, plain ASGI, for one pool and one public address.
 
@@ -98,7 +102,7 @@ def create_app(
     that may call the API; `routes`: those of all packages unless given; `show_outbox`: with the pages of captured
     messages; `ticks` are told which tokens are used and `seen` which sessions, and the caller writes them down;
     `make_endpoint` makes the one for assistants; `telemetry` is told of each request; `backup_every`: workers make
-    backups this often.
+    backups this often; `copy`: the pool is on a standby, and nothing is written; `reader`: a standby for long reads.
     """
     metrics = Metrics()
     limiter = Limiter(limits)
@@ -109,6 +113,8 @@ def create_app(
         authenticate=partial(access.authenticate, cache=access.TokenCache(), ticks=ticks),
         claim_key=idempotency.claim_idempotency_key,
         keep_answer=idempotency.update_kept_answer,
+        copy=copy,
+        reader=reader,
     )
     probes = Probes(
         pool=pool,
@@ -116,9 +122,10 @@ def create_app(
         metrics=metrics,
         collectors=[queue_figures(pool, backup_every)],
         access=metrics_access,
+        copy=copy,
     )
     table = [route for group in (api_routes() if routes is None else routes) for route in group.all]
-    state = {"pool": pool, "site": site, "limiter": limiter, "sessions": seen or SessionUses()}
+    state = {"pool": pool, "site": site, "limiter": limiter, "sessions": seen or SessionUses(), "reader": reader}
     pages = [
         *page_groups(),
         *console.pages(),
@@ -135,7 +142,8 @@ def create_app(
         ]
     )
     gate = PageGate(site, _owners_of(pool))
-    app = Middleware(router, site=site, metrics=metrics, origins=origins, load_shedder=load_shedder, gate=gate)
+    served = router if copy is None else ReadOnly(router, copy, site)
+    app = Middleware(served, site=site, metrics=metrics, origins=origins, load_shedder=load_shedder, gate=gate)
     if endpoint is not None:
         endpoint.app = app
     return app if telemetry is None else Tracing(app, telemetry)

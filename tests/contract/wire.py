@@ -37,9 +37,10 @@ DOCUMENTED: Final[Mapping[int, frozenset[str]]] = {
     413: frozenset({"body_too_large"}),
     414: frozenset({"target_too_long"}),
     415: frozenset({"unsupported_media_type", "unsupported_encoding"}),
+    421: frozenset({"read_only_copy"}),
     422: frozenset({"invalid", "idempotency_key_reused"}),
     429: frozenset({"rate_limited"}),
-    503: frozenset({"unavailable"}),
+    503: frozenset({"unavailable", "replica_behind"}),
 }  # fmt: skip
 """The codes of wire.md 3 and resources.md 3.3. No 500: that is never the answer to an input."""
 

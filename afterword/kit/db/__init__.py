@@ -71,6 +71,10 @@ class Slow(errors.Unavailable):
     """The server ended a statement that took longer than it may."""
 
 
+class TakesNoWrites(errors.Unavailable):
+    """The server is a standby, or was told to be read only."""
+
+
 class Clock:
     """The database's clock, read without a round trip: its last answer plus what the monotonic clock counted since.
 
@@ -587,6 +591,11 @@ async def transaction(pool: Pool, *, actor: str = "") -> AsyncGenerator[Database
                 yield database
 
 
+async def takes_writes(database: Database) -> bool:
+    """False on a standby, and where the server or the role was told to be read only."""
+    return await database.fetch_value("select current_setting('transaction_read_only') = 'off'")
+
+
 async def load(pool: Pool, step: Step[With, Outcome], *args: With.args, **kwargs: With.kwargs) -> Outcome:
     """The outcome of a step that reads, on a connection of its own."""
     async with connection(pool) as database:
@@ -635,10 +644,15 @@ def _refusal_of(error: BaseException) -> errors.Refusal | None:
             # A migration changed a column that the statement gives. The driver prepares it anew for the next try.
             return errors.Unavailable("The database was changed at this moment.", headers=_retry_after())
         case _ if isinstance(error, AWAY):
-            kind = Slow if isinstance(error, asyncpg.QueryCanceledError) else errors.Unavailable
+            kind = _KINDS.get(type(error), errors.Unavailable)
             return kind("The database is not available at the moment.", headers=_retry_after())
         case _:
             return None
+
+
+_KINDS: Final[Mapping[type[BaseException], type[errors.Unavailable]]] = {
+    asyncpg.QueryCanceledError: Slow, asyncpg.ReadOnlySQLTransactionError: TakesNoWrites,
+}  # fmt: skip
 
 
 def _driver(database: Database) -> Any:

@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse, Response
 
 from afterword import errors
 from afterword.kit import db
+from afterword.kit.db.replicas import Replica
 from afterword.kit.telemetry import Sample
 from afterword.kit.web import loopback
 from afterword.kit.web.routing import Pages
@@ -83,8 +84,10 @@ class Probes:
         metrics: Metrics,
         collectors: Sequence[Collect],
         access: str,
+        copy: Replica | None = None,
     ) -> None:
         self._pool = pool
+        self._copy = copy
         self._is_migrated = is_migrated
         self._metrics = metrics
         self._collectors = collectors
@@ -99,12 +102,20 @@ class Probes:
         return JSONResponse({"status": "alive"}, headers={**NO_STORE, **({FORWARDED_FOR: fate} if fate else {})})
 
     async def _get_readiness(self, _request: Request) -> Response:
-        reason = await self._what_is_missing()
+        told: dict[str, object] = {"server": "primary" if self._copy is None else "copy"}
+        try:
+            async with asyncio.timeout(READY_SECONDS_MAX):
+                reason = await self._what_is_missing()
+                if self._copy is not None:
+                    told["lag_seconds"] = lag = await self._copy.lag()
+                    reason = reason or self._copy.what_is_wrong(lag)
+        except (errors.Refusal, TimeoutError):
+            reason = "The database cannot be reached."
         if reason is None:
-            found = {"pooler": self._pool.pooler} if self._pool.pooler else {}
-            return JSONResponse({"status": "ready", **found}, headers=NO_STORE)
+            told |= {"pooler": self._pool.pooler} if self._pool.pooler else {}
+            return JSONResponse({"status": "ready", **told}, headers=NO_STORE)
         later = {**NO_STORE, "Retry-After": str(db.RETRY_AFTER_SECONDS)}
-        return JSONResponse({"status": "not ready", "reason": reason}, status_code=503, headers=later)
+        return JSONResponse({"status": "not ready", "reason": reason, **told}, status_code=503, headers=later)
 
     async def _get_metrics(self, request: Request) -> Response:
         if self._access == "off" or (self._access == "loopback" and not loopback.is_admitted(request, "metrics")):
@@ -112,9 +123,9 @@ class Probes:
         return Response(await self._metrics.text(self._collectors), media_type=CONTENT_TYPE, headers=NO_STORE)
 
     async def _what_is_missing(self) -> str | None:
-        try:
-            async with asyncio.timeout(READY_SECONDS_MAX), db.connection(self._pool) as database:
-                is_migrated = await self._is_migrated(database)
-        except (errors.Refusal, TimeoutError):
-            return "The database cannot be reached."
-        return None if is_migrated else "The database is not at this release's revision: run afterword migrate."
+        async with db.connection(self._pool) as database:
+            if not await self._is_migrated(database):
+                return "The database is not at this release's revision: run afterword migrate."
+            if self._copy is not None or await db.takes_writes(database):
+                return None
+        return "The database takes no writes: it is a standby. Name the primary, or run afterword web --read-only."

@@ -30,7 +30,7 @@ HSTS: Final = (b"strict-transport-security", b"max-age=31536000")
 NO_SNIFF: Final = (b"x-content-type-options", b"nosniff")
 EXPOSED: Final = (
     b"ETag, Link, Location, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-Request-Id, "
-    b"X-Total-Count, Idempotency-Replayed"
+    b"X-Total-Count, Idempotency-Replayed, Afterword-Replica-Lag"
 )
 ALLOWED_HEADERS: Final = (
     b"Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, X-Request-Id, "

@@ -263,11 +263,12 @@ def _statuses(route: Route) -> Iterable[int]:
         yield 412
     if route.method == "GET" and route.shape == "one":
         yield 304
-    yield from (408, 413, 414, 415, 422, 429, 500, 503)
+    yield from (408, 413, 414, 415, 421, 422, 429, 500, 503)
 
 
 def _success(route: Route, names: Mapping[type[msgspec.Struct], str]) -> dict[str, Any]:
     always = ["X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Preference-Applied"]
+    always += ["Afterword-Replica-Lag"] if route.method == "GET" or route.is_long else []
     named = [name.partition(";")[0] for name in route.media_types]
     files = {
         name: {"schema": {"type": "object"} if name in READ else dict(BINARY)}

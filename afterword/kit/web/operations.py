@@ -137,6 +137,7 @@ class Options(TypedDict, total=False):
     also_wrong: AlsoWrong  # by path and body: further errors of a body with wrong members, found in the database
     media_types: tuple[str, ...]  # on GET: of the files that it answers with; each query takes a connection of its own
     waits: bool  # on GET: for other servers; each query takes a connection of its own
+    is_long: bool  # it reads, and much: a standby may answer, where there is one for that
     gathers: bool  # on GET, for hot reads by id: likewise, and a statement serves all that ask for an id at this moment
     shared: SharedHandler  # on POST, for hot writes, in place of the handler where no Idempotency-Key was sent: it gets
     # the pool and commits its own transaction before it returns
@@ -173,6 +174,7 @@ class Route:
     also_wrong: AlsoWrong | None = None
     media_types: tuple[str, ...] = ()
     waits: bool = False
+    is_long: bool = False
     gathers: bool = False
     shared: SharedHandler | None = None
     name: str = ""  # of the operation, where its handler serves several

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any, Final, cast
 from urllib.parse import quote
 
@@ -181,6 +181,7 @@ class PageRequest:
     binding: bytes  # what a cursor of this list is sealed with
     path: str  # the list's own address
     parameters: Parameters
+    made: datetime | None = None  # the moment up to which the maker of the cursor knew what was committed
 
 
 class ListReader:
@@ -213,11 +214,11 @@ class ListReader:
         name = "after" if self._is_log and "after" in values else "cursor"
         if name == "after" and "cursor" in values:
             context.error("/cursor", "exclusive", "Either after or cursor.")
-        after = self._open(values.get(name), f"/{name}", order, binding, context)
+        after, made = self._open(values.get(name), f"/{name}", order, binding, context)
         # A client without a limit may assume that it has all rows, so it gets the total.
         is_whole = self._is_array and "limit" not in values and after is None
         page = Page(self._listing, order, filters, limit=limit, after=after, with_total=is_whole)
-        return PageRequest(page, None, binding, path, parameters)
+        return PageRequest(page, None, binding, path, parameters, made)
 
     def _has_pages(self, values: Mapping[str, Any]) -> bool:
         if self._is_log or "limit" in values or "cursor" in values:
@@ -239,9 +240,9 @@ class ListReader:
             "next_cursor": cursor,
         }
 
-    def next_cursor(self, requested: PageRequest, rows: Rows[Any]) -> str | None:
-        """Cursor after the last row; None at the end."""
-        return None if rows.next_key is None else self._seal(rows.next_key, requested)
+    def next_cursor(self, requested: PageRequest, rows: Rows[Any], *, made: int) -> str | None:
+        """Cursor after the last row; None at the end. `made`: Unix seconds; a copy that is older refuses it."""
+        return None if rows.next_key is None else self._seal(rows.next_key, requested, made)
 
     def next_target(self, requested: PageRequest, rows: Rows[Any], cursor: str | None) -> str | None:
         """Path and query of the next page or of `cursor`, with all other parameters; None at the end or if too long."""
@@ -267,21 +268,21 @@ class ListReader:
         own = {name: values[name] for name in self._own if values.get(name) is not None}
         return _binding_of([path, values.get("filter_by") or None, own, _steps_of(order)])
 
-    def _seal(self, key: Sequence[object], requested: PageRequest) -> str:
+    def _seal(self, key: Sequence[object], requested: PageRequest, made: int) -> str:
         if self._is_log and tuple(requested.page.order) == self._listing.default_order:
-            key = key[-1:]
-        return _seal(key, binding=requested.binding, secret=self._secret)
+            return _seal(key[-1:], binding=requested.binding, secret=self._secret)  # a copy looks for its event
+        return _seal(key, binding=requested.binding, secret=self._secret, made=made)
 
     def _open(
         self, cursor: object, pointer: str, order: Sequence[Order], binding: bytes, context: Context
-    ) -> tuple[object, ...] | None:
+    ) -> tuple[tuple[object, ...] | None, datetime | None]:
         if cursor is None:
-            return None
+            return None, None
         try:
             return _unsealed(cursor, order, binding=binding, secret=self._secret)
         except ValueError:
             context.error(pointer, "invalid_cursor", "This cursor is not of this list, filter and order; start again.")
-            return None
+            return None, None
 
 
 def seal_entry(entry_id: str, *, path: str, listing: Listing, secret: bytes) -> str:
@@ -292,7 +293,8 @@ def seal_entry(entry_id: str, *, path: str, listing: Listing, secret: bytes) -> 
 def open_entry(cursor: str, *, path: str, listing: Listing, secret: bytes) -> str:
     """The id of a log's entry; raises ValueError for anything but a cursor of this log in its default order."""
     order = listing.default_order
-    return str(_unsealed(cursor, order, binding=_binding_of([path, _steps_of(order)]), secret=secret)[-1])
+    key, _ = _unsealed(cursor, order, binding=_binding_of([path, _steps_of(order)]), secret=secret)
+    return str(key[-1])
 
 
 def _steps_of(order: Sequence[Order]) -> list[tuple[str, str]]:
@@ -303,26 +305,31 @@ def _binding_of(what: list[object]) -> bytes:
     return hashlib.sha256(_encode(what)).digest()
 
 
-def _seal(key: Sequence[object], *, binding: bytes, secret: bytes) -> str:
-    payload = _encode(key)
-    if (len(payload) + SEAL_BYTES) * 4 // 3 + 3 > CURSOR_CHARACTERS_MAX:
+def _seal(key: Sequence[object], *, binding: bytes, secret: bytes, made: int | None = None) -> str:
+    payload, more = _encode(key), b"" if made is None else b"\n%d" % made
+    if (len(payload) + len(more) + SEAL_BYTES) * 4 // 3 + 3 > CURSOR_CHARACTERS_MAX:
         payload = _encode(key[-1:])  # the id suffices: the rest is looked up
+    payload += more
     return base64.urlsafe_b64encode(_seal_of(payload, binding, secret) + payload).rstrip(b"=").decode()
 
 
-def _unsealed(cursor: object, order: Sequence[Order], *, binding: bytes, secret: bytes) -> tuple[object, ...]:
+def _unsealed(
+    cursor: object, order: Sequence[Order], *, binding: bytes, secret: bytes
+) -> tuple[tuple[object, ...], datetime | None]:
     if not isinstance(cursor, str) or len(cursor) > CURSOR_CHARACTERS_MAX:
         raise ValueError
     raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
     seal, payload = raw[:SEAL_BYTES], raw[SEAL_BYTES:]
     if keys.find(secret, lambda one: hmac.compare_digest(seal, _seal_of(payload, binding, one))) is None:
         raise ValueError
+    payload, _, made = payload.partition(b"\n")
     values = cast("list[Any]", msgspec.json.decode(payload))
     kinds: list[Kind] = [*(step.column.kind for step in order), "id"]
-    return tuple(
+    key = tuple(
         msgspec.convert(value, _TYPES.get(kind, object))
         for value, kind in zip(values, kinds[-len(values) :], strict=True)
     )
+    return key, datetime.fromtimestamp(int(made), UTC) if made else None
 
 
 def _seal_of(payload: bytes, binding: bytes, secret: bytes) -> bytes:

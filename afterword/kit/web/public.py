@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
+from urllib.parse import quote, urlsplit
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -115,11 +116,15 @@ def refusal_page(request: Request, refusal: errors.Refusal) -> Response:
             return html.redirect(f"{linked[1]}?{request.url.query}" if request.url.query else linked[1])
     words = texts(DOMAIN, accepted(request.headers.get("accept-language", "")))
     title, text = "Please try again in a moment", "This page could not be read. Please send it again."
+    link: Link | None = None
     match refusal:
         case errors.TooMany() if request.method == "GET":
             text = "Too many addresses were tried from here. Wait a minute, then open the link again."
         case errors.TooMany() | errors.Unavailable():  # a post: many people may answer from one network
             text = "The service is busy. What you entered has not been saved yet: go back and send it again."
+        case errors.Misdirected():
+            title, text = "This server only shows a copy", "Nothing was saved here. Please go on at this address:"
+            link = Link(address := _address_of(request, refusal.url), address)
         case errors.NotFound():
             title = "This page is not here"
             text = (
@@ -135,8 +140,23 @@ def refusal_page(request: Request, refusal: errors.Refusal) -> Response:
             pass
     headers = {name: value for name, value in refusal.headers.items() if name in {"Allow", "Retry-After"}}
     return message_page(
-        words=words, title=words(title), paragraphs=[words(text)], status=refusal.status, headers=headers
+        words=words,
+        title=words(title),
+        paragraphs=[words(text)],
+        link=link,
+        status=refusal.status,
+        headers=headers,
     )
+
+
+def _address_of(request: Request, url: str) -> str:
+    """The same page of another server; of a form the page that it stood on, as its own address may be none."""
+    if request.method in {"GET", "HEAD"}:
+        return f"{url}{quote(request.scope['path'])}"
+    try:
+        return f"{url}{urlsplit(request.headers.get('referer', '')).path}"
+    except ValueError:
+        return url
 
 
 async def read_body(

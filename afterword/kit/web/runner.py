@@ -6,9 +6,11 @@ What follows from the route is decided when its `Operation` is made; a request g
 import asyncio
 import functools
 import hashlib
+import math
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final, TypeVar, cast
 from urllib.parse import unquote_plus
 
@@ -26,7 +28,8 @@ from afterword.core.wire import times
 from afterword.core.wire.lists import Rows
 from afterword.core.wire.site import Site
 from afterword.kit import db
-from afterword.kit.web import headers, limits, paging, parsing, query, uploads
+from afterword.kit.db.replicas import Replica
+from afterword.kit.web import headers, limits, paging, parsing, query, read_only, uploads
 from afterword.kit.web.fields import Resource
 from afterword.kit.web.headers import Header
 from afterword.kit.web.operations import Answer, Call, Download, Route, etag_of
@@ -58,6 +61,8 @@ class OperationContext:
     authenticate: Authenticate
     claim_key: Callable[..., Awaitable[Replay | None]]  # raises Conflict while the first response is made
     keep_answer: Callable[..., Awaitable[None]]
+    copy: Replica | None = None  # the pool is on a standby
+    reader: Replica | None = None  # another server than the pool's, for long reads
 
 
 class _Request(Call[Any]):
@@ -74,6 +79,7 @@ class _Request(Call[Any]):
     members: frozenset[str] | None = None  # response_fields
     listed: paging.PageRequest | None = None
     key: str | None = None  # Idempotency-Key
+    as_of: datetime | None = None  # of the standby that answers; None: the primary does
 
 
 async def identify(context: OperationContext, database: db.Database, scope: Scope) -> Caller:
@@ -103,6 +109,7 @@ class Operation:
         self.route = route
         self._context = context
         self._database = db.on_demand(context.pool)
+        self._reader = context.reader if route.is_long else None
         self._scopes = frozenset(route.scopes)
         self._writes = route.method != "GET"
         self._is_on_demand = bool(route.media_types) or route.waits or route.gathers
@@ -122,6 +129,7 @@ class Operation:
         self._parameters = self._query | (self._lists.parameters if self._lists else structs.RESERVED)
         self._has_fields = self._writes or self._lists is not None or route.query is not None
         self._caching = headers.NO_CACHE if route.shape == "one" else headers.NO_STORE
+        assert not (route.is_long and self._is_on_demand), route.path  # noqa: S101
         assert self._members.issuperset(route.secret_members), route.path  # noqa: S101
         for struct in (route.body, route.query):
             if struct is not None:
@@ -206,6 +214,10 @@ class Operation:
             self._check_ids(request)
         if route.shared is not None:
             return self._render(await route.shared(request, pool), request)
+        if self._context.copy is not None:
+            self._check_age(request, self._context.copy)
+        elif self._reader is not None and (answer := await self._read_elsewhere(request, self._reader)) is not None:
+            return answer
         # Chunks are read after a connection taken here would be returned, and other servers may keep us waiting.
         if self._is_on_demand:
             return self._render(await route.handler(request, self._database), request)
@@ -213,6 +225,28 @@ class Operation:
             db.transaction(pool, actor=request.caller.actor) if self._writes else db.connection(pool) as database
         ):
             return self._render(await route.handler(request, database), request)
+
+    def _check_age(self, request: _Request, copy: Replica) -> None:
+        """Raise Unavailable where the cursor was made by a server that had more than this copy has."""
+        request.as_of, made = copy.as_of, request.listed.made if request.listed is not None else None
+        if made is not None and (request.as_of is None or made > request.as_of):
+            raise read_only.behind()
+
+    async def _read_elsewhere(self, request: _Request, reader: Replica) -> Sent | None:
+        """The answer from a standby, to which all statements of the handler go; None where the primary is to answer."""
+        lag = await reader.lag_within(since=request.listed.made if request.listed is not None else None)
+        if lag is None:
+            return None
+        request.as_of = reader.as_of
+        try:
+            async with db.connection(reader.pool) as database:
+                status, more, content = self._render(await self.route.handler(request, database), request)
+        except db.Slow:
+            raise
+        except Exception:  # noqa: BLE001  what is not there yet, be it a row or the schema, the primary has
+            request.as_of = None
+            return None
+        return status, [*more, read_only.lag_header(lag)], content
 
     def _read_head(self, request: _Request, scope: Scope) -> None:
         sent = request.sent
@@ -407,7 +441,9 @@ class Operation:
         items = _narrowed(rows.items, members)
         if self._lists is None or request.listed is None:
             return items
-        cursor = self._lists.next_cursor(request.listed, rows)
+        now = self._context.pool.clock.now()
+        made = math.ceil(now.timestamp()) if request.as_of is None else int(min(request.as_of, now).timestamp())
+        cursor = self._lists.next_cursor(request.listed, rows, made=made)
         following = self._lists.next_target(request.listed, rows, cursor)
         if following is not None:
             more.append(headers.header("link", f'<{self._context.site.public_url}{following}>; rel="next"'))

@@ -44,6 +44,7 @@ async def list_report_templates(_call: Call[None], _db: Database) -> Answer:
     query=TemplateQuery,
     for_limited="part",
     texts=("template_id",),
+    is_long=True,
     summary="Run a report template",
     description=(
         "Every figure comes with its interval, the method, and the number of answers it is computed from. From readers "
@@ -63,7 +64,13 @@ async def run_report_template(call: Call[None], db: Database) -> Answer:
 routes.all += custom_reports.routes.all
 
 
-@routes.get("/report/custom/{report_id}/run", answer=ReportResult, for_limited="part", summary="Run a custom report")
+@routes.get(
+    "/report/custom/{report_id}/run",
+    answer=ReportResult,
+    for_limited="part",
+    is_long=True,
+    summary="Run a custom report",
+)
 async def run_custom_report(call: Call[None], db: Database) -> Answer:
     report = await custom_reports.get(db, caller=call.caller, **call.ids)
     result = await results.run(db, caller=call.caller, spec=report.spec, now=call.now)
@@ -76,6 +83,7 @@ async def run_custom_report(call: Call[None], db: Database) -> Answer:
     answer=ReportResult,
     status=200,
     for_limited="part",
+    is_long=True,
     summary="Run a report that is not saved",
     description="Its spec is that of a custom report. Nothing is stored.",
 )

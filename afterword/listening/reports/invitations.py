@@ -225,6 +225,7 @@ class InvitationQuery(fields.Request):
     for_limited="part",
     shape="cursor",
     listing=LISTING,
+    is_long=True,
     summary="Get the invitations behind a figure",
     description="Exactly those that a row or a total counts: give its `selection`, and of a stage its name. A rate "
     "counts those of two stages: `delivery` is `sent` and `delivered`. The newest by `date_basis` first.",

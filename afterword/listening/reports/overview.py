@@ -406,6 +406,7 @@ class ReportOverview(fields.Answer):
     answer=ReportOverview,
     query=OverviewQuery,
     for_limited="part",
+    is_long=True,
     summary="Get the overview",
     description="The scores of the last days with their trend and change, and the funnel of the invitations.",
 )

@@ -103,6 +103,7 @@ class ResponseCounts(fields.Answer):
     answer=Response,
     query=ResponseQuery,
     listing=fields.listing_of(Response, order=(("submitted_time", "desc"),)),
+    is_long=True,
     summary="Get all responses",
     description="Those of all questionnaires, the newest first. The case is the open one.",
 )
@@ -122,6 +123,7 @@ async def list_responses(call: Call[None], db: Database) -> Answer:
     for_limited="part",
     answer=ResponseCounts,
     query=ResponseQuery,
+    is_long=True,
     summary="Count responses",
     description="Counts by facet of the same filter, of the newest ten thousand responses.",
 )

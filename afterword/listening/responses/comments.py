@@ -247,6 +247,7 @@ class CommentWords(fields.Resource):
     answer=CommentWords,
     query=WordQuery,
     for_limited="part",
+    is_long=True,
     summary="Count words of comments",
     description=("Of the newest 2,000 comments with the filter. Words that say little, such as “the”, are left out."),
 )

@@ -83,7 +83,7 @@ def _given(visit: Visit) -> Mapping[str, str]:
     return dict(parse_qsl(visit.form.text("given"))) if visit.form.values else visit.query
 
 
-@routes.get(COMMENTS, scope=SCOPE, for_limited="part")
+@routes.get(COMMENTS, scope=SCOPE, for_limited="part", is_long=True)
 async def _page(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
     words, query = visit.words, _given(visit)
     asked = await _asked(visit, db, query)

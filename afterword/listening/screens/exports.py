@@ -2,7 +2,8 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from datetime import datetime
 from typing import Any, Final
 
@@ -179,8 +180,17 @@ async def download(visit: Visit) -> Response:
     visit.caller.require("Questionnaire Instance.Read")
     one = await visit.find(exports.get)
     exports.require_file(one, caller=visit.caller)
+    rest = exports.download(databases.on_demand(visit.pool), caller=visit.caller, export=one, now=visit.now)
+    first = await anext(rest, b"")  # while a refusal can still be shown
+
+    async def chunks() -> AsyncGenerator[bytes, None]:
+        async with aclosing(rest):
+            yield first
+            async for chunk in rest:
+                yield chunk
+
     return StreamingResponse(
-        exports.download(databases.on_demand(visit.pool), caller=visit.caller, export=one, now=visit.now),
+        chunks(),
         media_type=MEDIA_TYPES[one.format],
         headers={**headers.saved_as(one.file_name or one.export_id), "Content-Length": str(one.bytes)},
     )

@@ -27,7 +27,7 @@ PAGES: Final[Mapping[str, str]] = {
 routes = Screens()
 
 
-@routes.get(FIND, for_limited="part")
+@routes.get(FIND, for_limited="part", is_long=True)
 async def find(visit: Visit) -> Response:
     words, text = visit.words, visit.query.get("q", "").strip()
     hits = await visit.load(api.find, caller=visit.caller, text=text, secret=visit.site.secret, now=visit.now)

@@ -194,7 +194,7 @@ COMMENTS: Final = 5
 routes = Screens()
 
 
-@routes.get(HOME, for_limited="part")
+@routes.get(HOME, for_limited="part", is_long=True)
 async def home(visit: Visit, db: Database) -> Response:
     """The overview, or the first section of a role that reads no reports: here everybody arrives who logs in."""
     if "Report.Read" not in visit.caller.scopes:

@@ -49,7 +49,7 @@ def results_url(questionnaire_id: str, query: Mapping[str, str] | None = None) -
     return address(RESULTS.replace("{questionnaire_id}", questionnaire_id), query or {})
 
 
-@routes.get(RESULTS, scope="Report.Read", for_limited="part")
+@routes.get(RESULTS, scope="Report.Read", for_limited="part", is_long=True)
 async def questionnaire_results(visit: Visit, db: Database) -> Response:
     query, words, path = visit.query, visit.words, results_url(visit.id("questionnaire_id"))
     period, number = PeriodChoice.read(query, DAYS_DEFAULT, PERIODS), query.get("page", "")

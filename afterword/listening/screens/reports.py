@@ -134,8 +134,8 @@ async def list_reports(visit: Visit, db: Database) -> Response:
     )
 
 
-@routes.get(READY, scope="Report.Read", for_limited="part")
-@routes.get(SAVED, scope="Report.Read", for_limited="part")
+@routes.get(READY, scope="Report.Read", for_limited="part", is_long=True)
+@routes.get(SAVED, scope="Report.Read", for_limited="part", is_long=True)
 async def show_report(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     return await _page(visit, await _wanted(visit), refusal=refusal)
 

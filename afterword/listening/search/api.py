@@ -195,6 +195,7 @@ class SearchResult(fields.Answer):
     for_limited="part",
     answer=SearchResult,
     query=SearchQuery,
+    is_long=True,
     summary="Search everything",
     description=(
         "Up to five each of people, responses, queue items, cases and questionnaires. Each kind needs the scope of its "

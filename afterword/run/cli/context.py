@@ -20,6 +20,7 @@ from afterword.core import keys
 from afterword.core.keys import Secret
 from afterword.core.wire.site import Site
 from afterword.kit import db, log, settings, telemetry as collecting
+from afterword.kit.db.replicas import Replica
 from afterword.run import embedded, migrations
 from afterword.run.cli import CommandError
 from afterword.tenants.organizations import service as organizations
@@ -126,6 +127,24 @@ async def open_pool(
         ) as pool,
     ):
         yield context, pool
+
+
+@asynccontextmanager
+async def open_reader(
+    chosen: settings.Settings, *, acquire_seconds: float = db.ACQUIRE_TIMEOUT_SECONDS
+) -> AsyncGenerator[Replica | None, None]:
+    """Yield the standby for long reads; None where no setting names one."""
+    if chosen.database_read_url is None:
+        yield None
+        return
+    async with await db.open_pool(
+        chosen.database_read_url,
+        size_max=chosen.database_pool,
+        application_name="afterword reader",
+        statement_cache_size=chosen.statement_cache,
+        acquire_seconds=acquire_seconds,
+    ) as pool:
+        yield Replica(pool, lag_seconds_max=chosen.database_read_lag_seconds)
 
 
 @asynccontextmanager

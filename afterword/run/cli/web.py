@@ -10,6 +10,7 @@ from uvicorn import _types
 from afterword import errors
 from afterword.asking.links import domains
 from afterword.kit import db
+from afterword.kit.db.replicas import Replica
 from afterword.kit.settings import Settings
 from afterword.kit.telemetry import Telemetry
 from afterword.kit.web.limits import Limits
@@ -31,9 +32,17 @@ KEEP_ALIVE_SECONDS = 75  # longer than the 60 s of common proxies, so that the p
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
-async def web() -> None:
-    """Serve until SIGTERM or SIGINT; requests under way are finished."""
+async def web(*, read_only: bool = False) -> None:
+    """Serve until SIGTERM or SIGINT; requests under way are finished.
+
+    Parameters
+    ----------
+    read_only
+        The database is a standby: serve what reads, and name the primary for the rest.
+    """
     chosen = context.read_settings()
+    if read_only and chosen.database_url is None:
+        raise CommandError("AFTERWORD_DATABASE_URL must name the standby that is read from.")
     gone = serve.stop_on_signals()  # uvicorn raises what it caught once more at its end, which must not end us here
     async with (
         context.open_context(chosen, migrate=False) as opened,
@@ -45,12 +54,20 @@ async def web() -> None:
             statement_cache_size=chosen.statement_cache,
             acquire_seconds=ACQUIRE_SECONDS,
             waiting_max=WAITING_MAX,
+            server_settings={"default_transaction_read_only": "on"} if read_only else None,
         ) as pool,
+        context.open_reader(chosen, acquire_seconds=ACQUIRE_SECONDS) as reader,
     ):
         ticks, seen = TokenUses(), SessionUses()
         await domains.try_refresh(pool, site=opened.site)
-        server = Server(_config(chosen, opened, pool, ticks, seen, telemetry=collecting))
-        beside = [_end_when(gone, server), _write_ticks(pool, ticks, seen), domains.keep_fresh(pool, site=opened.site)]
+        copy = Replica(pool, lag_seconds_max=chosen.database_read_lag_seconds) if read_only else None
+        config = _config(chosen, opened, pool, ticks, seen, telemetry=collecting, copy=copy, reader=reader)
+        server, kept_in = Server(config), None if read_only else pool
+        beside = [
+            _end_when(gone, server),
+            _write_ticks(kept_in, ticks, seen),
+            domains.keep_fresh(pool, site=opened.site),
+        ]
         if collecting is not None:
             beside.append(collecting.keep_published(queue_figures(pool, chosen.backup_every)))
         tasks = [asyncio.create_task(each) for each in beside]
@@ -60,7 +77,7 @@ async def web() -> None:
         finally:
             for task in tasks:
                 task.cancel()
-            await _write(pool, ticks, seen)
+            await _write(kept_in, ticks, seen)
 
 
 def _config(
@@ -71,6 +88,8 @@ def _config(
     seen: SessionUses,
     *,
     telemetry: Telemetry | None = None,
+    copy: Replica | None = None,
+    reader: Replica | None = None,
 ) -> uvicorn.Config:
     app = create_app(
         pool=pool,
@@ -91,6 +110,8 @@ def _config(
         load_shedder=LoadShedder(),
         telemetry=telemetry,
         backup_every=chosen.backup_every,
+        copy=copy,
+        reader=reader,
     )
     return uvicorn.Config(
         cast("_types.ASGIApplication", app),
@@ -129,17 +150,17 @@ async def _end_when(gone: asyncio.Event, server: uvicorn.Server) -> None:
     server.should_exit = True
 
 
-async def _write_ticks(pool: db.Pool, ticks: TokenUses, seen: SessionUses) -> None:
+async def _write_ticks(pool: db.Pool | None, ticks: TokenUses, seen: SessionUses) -> None:
     """Write when tokens and sessions were used, once a minute: requests themselves write nothing for it."""
     while True:
         await asyncio.sleep(TICK_SECONDS)
         await _write(pool, ticks, seen)
 
 
-async def _write(pool: db.Pool, ticks: TokenUses, seen: SessionUses) -> None:
-    """Write the noted uses of tokens and sessions; without a database a minute of them is lost."""
+async def _write(pool: db.Pool | None, ticks: TokenUses, seen: SessionUses) -> None:
+    """Write the noted uses of tokens and sessions; without a database a minute of them is lost, of a copy all."""
     used, sessions_seen = ticks.take(), seen.take()
-    if not used and not sessions_seen:
+    if pool is None or (not used and not sessions_seen):
         return
     try:
         async with db.transaction(pool) as database:

@@ -33,7 +33,12 @@ async def worker() -> None:
     """Work until SIGTERM or SIGINT: finish messages under way, return the others. A second signal ends it at once."""
     chosen = context.read_settings()
     stop = serve.stop_on_signals()
-    async with context.open_context(chosen, migrate=False) as opened, context.telemetry("worker"), serve.process(stop):
+    async with (
+        context.open_context(chosen, migrate=False) as opened,
+        context.telemetry("worker"),
+        context.open_reader(chosen) as reader,
+        serve.process(stop),
+    ):
         await _require_schema(opened.database_url)
         hurrying = asyncio.create_task(_give_way(stop))
         backing_up = asyncio.create_task(_back_up(opened, stop)) if chosen.backup_to else None
@@ -53,6 +58,7 @@ async def worker() -> None:
                 ),
                 statement_cache_size=chosen.statement_cache,
                 folder=chosen.data_dir,
+                reader=reader,
                 queue_days=chosen.queue_retention_days,
             )
         finally:

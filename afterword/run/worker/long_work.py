@@ -15,6 +15,7 @@ from afterword.core.wire.exports import Response
 from afterword.kit import db
 from afterword.kit.db import Database, Pool
 from afterword.kit.db.leases import ATTEMPTS_MAX, LEASE_SECONDS, Job, LeasedJob, LeaseLost, Leases
+from afterword.kit.db.replicas import Replica
 from afterword.listening.exports import service as exports
 from afterword.listening.exports.service import Work
 from afterword.listening.exports.store import EXPORTS, Export, Piece, Scanned
@@ -149,8 +150,10 @@ class Exporter(LongWorker[Export]):
 
     counts_unavailable: ClassVar[bool] = True  # the next attempt reads less at once
 
-    def __init__(self, pool: Pool, owner: UUID) -> None:
+    def __init__(self, pool: Pool, owner: UUID, reader: Replica | None = None) -> None:
+        """`reader`: a standby that is read from once it has all that was there when the export was begun."""
         super().__init__(pool, owner, EXPORTS)
+        self._reader = reader
 
     async def work(self, job: Export, stop: asyncio.Event) -> None:
         work = await db.change(self._pool, exports.begin, export=job, owner=self._owner)
@@ -188,6 +191,10 @@ class Exporter(LongWorker[Export]):
         await db.change(self._pool, exports.finish, work=work, now=self._pool.clock.now())
 
     async def _read(self, work: Work, after: tuple[datetime, str] | None) -> Scanned | None:
+        reader, since = self._reader, work.export.started_time or work.export.created_time
+        if reader is not None and await reader.lag_within(since=since) is not None:
+            with suppress(errors.Unavailable):  # then the primary is read from
+                return await db.change(reader.pool, exports.read, work=work, after=after)
         return await db.change(self._pool, exports.read, work=work, after=after)
 
     async def _keep(self, work: Work, piece: Piece) -> None:

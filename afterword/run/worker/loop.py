@@ -15,6 +15,7 @@ from afterword.asking.links import domains
 from afterword.cases import chats
 from afterword.core.wire.site import Site
 from afterword.kit import db
+from afterword.kit.db.replicas import Replica
 from afterword.kit.transport.base import EMAIL, LINK, OUTBOX, Channel, Message
 from afterword.kit.transport.http import Caller
 from afterword.run import renderings
@@ -58,11 +59,13 @@ async def run(
     statement_cache_size: int | None = None,
     queue_days: int = retention.DAYS_DEFAULT,
     folder: Path | None = None,
+    reader: Replica | None = None,
 ) -> None:
     """Work until `stop` is set; while the database is away, wait for it.
 
     `channels` makes the installation's channels, by channel_id, once there is a pool: those of `captured`, EmailChannel
     and others. Items on other channels are left for other workers. `folder` keeps the sending mark.
+    `reader`: a standby that exports read from.
     """
     pool = await _opened(database_url, stop, pace.pool_size, statement_cache_size)
     if pool is None:
@@ -81,7 +84,7 @@ async def run(
             async with asyncio.TaskGroup() as group:
                 for job in jobs_of(lease=sender.lease, site=site, pace=pace, draw=random.random, queue_days=queue_days):
                     group.create_task(_repeat(job, pool, stop))
-                group.create_task(Exporter(pool, sender.run_id).run(stop))
+                group.create_task(Exporter(pool, sender.run_id, reader).run(stop))
                 for _ in range(SHIPPERS):
                     group.create_task(Shipper(pool, sender.run_id, site).run(stop))
                 caller = Caller(allowed=site.networks)

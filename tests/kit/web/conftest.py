@@ -124,6 +124,30 @@ async def echo(call: Call[None], database: db.Database) -> Answer:
     return Answer(Echo(words=call.query.word * call.query.count))
 
 
+READER = "afterword reader"
+
+
+@routes.get("/note/server", scope="Tag.Read", answer=Echo, summary="Server", query=EchoQuery, is_long=True)
+async def get_server(call: Call[None], database: db.Database) -> Answer:
+    """The name of the server's session; the reader's lacks what the words name."""
+    name: str = await database.fetch_value("select current_setting('application_name')")
+    match call.query.word if name == READER else ():
+        case ["row"]:
+            raise errors.NotFound("There is no such note.")
+        case ["schema"]:
+            await database.fetch_value("select no_such_column from note")
+        case ["time"]:
+            raise db.Slow("The database is not available at the moment.")
+        case _:
+            pass
+    return Answer(Echo(words=[name]))
+
+
+@routes.get("/note/far", scope="Tag.Read", answer=Note, shape="envelope", listing=NOTES, summary="Far", is_long=True)
+async def list_far(call: Call[None], database: db.Database) -> object:
+    return await list_notes(call, database)
+
+
 class Entry(fields.Answer):
     note_id: fields.Id
 

@@ -5,10 +5,12 @@ import os
 import pytest
 
 from afterword.kit import db, telemetry
+from afterword.kit.db.replicas import Replica
 from afterword.kit.web.metrics import Metrics, Sample
 from tests.otlp import receiving
 from tests.poolers import pgbouncer
 from tests.run.test_app import client_of
+from tests.standbys import Told
 
 
 async def test_metrics(pool: db.Pool) -> None:
@@ -50,7 +52,26 @@ class TestProbes:
     async def test_ready(self, pool: db.Pool) -> None:
         async with client_of(pool) as client:
             found = await client.get("/readyz")
-        assert (200, {"status": "ready"}) == (found.status_code, found.json())
+        assert (200, {"status": "ready", "server": "primary"}) == (found.status_code, found.json())
+
+    async def test_a_server_that_takes_no_writes(self, pool_url: str) -> None:
+        """A balancer must not send changes there; who only reads may stay."""
+        only_reads = {"default_transaction_read_only": "on"}
+        async with await db.open_pool(pool_url, size_max=1, server_settings=only_reads) as pool:
+            async with client_of(pool) as client:
+                found = await client.get("/readyz")
+                assert (503, "primary") == (found.status_code, found.json()["server"])
+                assert "--read-only" in found.json()["reason"]
+            async with client_of(pool, copy=Replica(pool)) as client:
+                found = await client.get("/readyz")
+                assert {"status": "ready", "server": "copy", "lag_seconds": 0} == found.json()
+
+    @pytest.mark.parametrize(("age", "sentence"), [(None, "is not known"), (90, "90 seconds behind")])
+    async def test_a_copy_that_is_behind(self, pool: db.Pool, age: int | None, sentence: str) -> None:
+        async with client_of(pool, copy=Told(pool, age)) as client:
+            found = await client.get("/readyz")
+        assert (503, "copy", age) == (found.status_code, found.json()["server"], found.json()["lag_seconds"])
+        assert sentence in found.json()["reason"]
 
     async def test_behind_a_pooler(self, database_url: str) -> None:
         with pgbouncer(database_url, pool_mode="transaction") as url:

@@ -1,12 +1,15 @@
 """Lists: page mode, cursor mode, filters and orders; refusals first."""
 
+import base64
 from typing import Any
 from urllib.parse import quote
 
 import httpx2
+import msgspec
 import pytest
 
 from afterword.kit import db
+from afterword.kit.web import paging
 from tests.kit.web.client import fields_of, problem
 from tests.kit.web.conftest import House
 
@@ -356,3 +359,17 @@ class TestOrder:
         for direction in ("ASC", "DESC"):
             found = await titles(client, f"order_by[{direction}][]=Rank")
             assert {"n07", "n14", "n21"} == set(found[-3:])
+
+
+class TestCursorsOfTheReleaseBefore:
+    async def test_they_are_read_on(self, client: httpx2.AsyncClient, listed: House) -> None:
+        """They do not say when they were made, so any server goes on."""
+        cursor = (await client.get("/note?limit=2")).json()["next_cursor"]
+        raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+        payload, _, made = raw[paging.SEAL_BYTES :].partition(b"\n")
+        assert abs(int(made) - listed.pool.clock.now().timestamp()) < 60
+        binding = paging._binding_of(["/v3.2/note", None, {}, [("created_time", "desc")]])
+        older = paging._seal(msgspec.json.decode(payload), binding=binding, secret=listed.site.secret)
+        for each in (cursor, older):
+            found = (await client.get("/note", params={"limit": 2, "cursor": each})).json()["results"]
+            assert ["n21", "n20"] == [one["title"] for one in found]

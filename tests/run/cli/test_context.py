@@ -19,6 +19,18 @@ async def secret_of(folder: Path, secret: str | None = None) -> bytes:
         return opened.site.secret
 
 
+class TestReader:
+    async def test_none_is_named(self) -> None:
+        async with context.open_reader(settings.Settings()) as reader:
+            assert reader is None
+
+    async def test_its_bound_is_the_setting(self, pool_url: str) -> None:
+        chosen = settings.Settings(database_read_url=pool_url, database_read_lag_seconds=7)
+        async with context.open_reader(chosen) as reader:
+            assert reader is not None
+            assert (0, 7) == (await reader.lag_within(), reader.lag_seconds_max)
+
+
 class TestSecret:
     @pytest.mark.parametrize("content", ["", "short"])
     async def test_damaged(self, tmp_path: Path, content: str) -> None:

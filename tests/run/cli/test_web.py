@@ -1,6 +1,7 @@
 """`afterword web`: how the server is set up, and that the uses of tokens are written or lost, never in the way."""
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -14,6 +15,7 @@ from afterword.run.cli.context import Context
 from afterword.tenants.organizations.tokens import service as tokens
 from afterword.tenants.organizations.tokens.access import SessionUses, TokenUses
 from tests.conftest import SITE, House
+from tests.journeys.processes import environment, free_port, kill_tree, ready, start
 
 
 @pytest.mark.parametrize(("proxies", "is_read"), [("", False), ("10.0.0.1", True)])
@@ -61,3 +63,36 @@ def test_the_endpoint_for_assistants_needs_its_extra(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "afterword.extras.assistants.server", None)
     with pytest.raises(CommandError, match=r"pip install 'afterword\[mcp\]'"):
         web._endpoint(Settings(mcp=True))
+
+
+class TestStandbys:
+    async def test_a_copy_needs_a_database(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("AFTERWORD_DATABASE_URL", raising=False)
+        with pytest.raises(CommandError, match="AFTERWORD_DATABASE_URL"):
+            await web.web(read_only=True)
+
+    async def test_a_copy_writes_no_uses(self, pool: db.Pool, house: House) -> None:
+        ticks = TokenUses()
+        ticks.note((house.organization_id, house.token_id), now=pool.clock.now())
+        await web._write(None, ticks, SessionUses())
+        assert {} == ticks.take()
+        async with db.connection(pool) as database:
+            assert (
+                await database.fetch_value("select last_used_time from token where token_id = $1", house.token_id)
+                is None
+            )
+
+    async def test_the_option_reaches_the_process(self, database_url: str, tmp_path: Path) -> None:
+        """`afterword web --read-only` beside `afterword web`, on the same database."""
+        for words, server in ((["web"], "primary"), (["web", "--read-only"], "copy")):
+            port = free_port()
+            settings = environment(database_url=database_url, port=port, secret="s" * 32, data_dir=tmp_path / "data")
+            child = start(["-m", "afterword", *words], env=settings, log=tmp_path / "log", name="web")
+            try:
+                await ready(f"http://127.0.0.1:{port}", child)
+                async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+                    assert server == (await client.get("/readyz")).json()["server"]
+                    status = (await client.post("/v3.2/q/sequence", json={})).status_code
+                assert (421 if server == "copy" else 401) == status
+            finally:
+                kill_tree(child)

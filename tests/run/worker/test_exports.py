@@ -19,6 +19,7 @@ from tests.conftest import House
 from tests.event_log import list_events
 from tests.listening.exports.conftest import CSAT, Shop, shop, table
 from tests.listening.exports.test_exports import shift
+from tests.standbys import Told
 
 __all__ = ["shop"]
 
@@ -222,3 +223,40 @@ class TestWorker:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(service, "keep", once)
             await exporter.work_next(asyncio.Event())
+
+
+class TestReader:
+    """A standby that is read from in place of the primary."""
+
+    @pytest.mark.parametrize(("age", "expected"), [(None, "primary"), (20, "primary"), (0, "standby")])
+    async def test_once_it_has_all_that_was_there_at_the_beginning(
+        self, shop: Shop, pool_url: str, monkeypatch: pytest.MonkeyPatch, age: int | None, expected: str
+    ) -> None:
+        read_by: set[str] = set()
+        bare = exports_store.list_responses
+
+        async def noted(database: db.Database, **arguments: Any) -> Any:
+            name: str = await database.fetch_value("select current_setting('application_name')")
+            read_by.add("standby" if name == "reader" else "primary")
+            return await bare(database, **arguments)
+
+        monkeypatch.setattr(exports_store, "list_responses", noted)
+        await shop.respond({CSAT: Given(1)})
+        export = await shop.ask()
+        async with await db.open_pool(pool_url, size_max=2, application_name="reader") as pool:
+            assert await Exporter(shop.pool, uuid.uuid4(), Told(pool, age)).work_next(asyncio.Event())
+        assert {expected} == read_by
+        assert 1 == (await shop.get(f"/q/export/{export['export_id']}")).json()["row_count"]
+
+    async def test_a_standby_that_goes_away(self, shop: Shop, pool_url: str) -> None:
+        """The primary is read from, and the attempt is not lost."""
+        await shop.respond({CSAT: Given(1)})
+        export = await shop.ask()
+        pool = await db.open_pool(pool_url, size_max=2)
+        reader = Told(pool, 0)
+        await reader.lag()
+        reader._next = float("inf")
+        await pool.close()
+        assert await Exporter(shop.pool, uuid.uuid4(), reader).work_next(asyncio.Event())
+        found = (await shop.get(f"/q/export/{export['export_id']}")).json()
+        assert ("done", 1) == (found["state"], found["row_count"])
