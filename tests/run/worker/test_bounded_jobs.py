@@ -126,7 +126,8 @@ FULL: Final[Mapping[str, Mapping[str, str]]] = {
 
 VALUES: Final[Mapping[str, str]] = {
     "text": ID, "jsonb": "'{}'", "ARRAY": "'{}'", "boolean": "false", "bytea": "sha256(int8send(n))", "bigint": "n",
-    "date": "current_date", "timestamp with time zone": "now()", "smallint": "1", "integer": "1", "double precision": "1",
+    "date": "current_date", "timestamp with time zone": "now()", "smallint": "1", "integer": "1",
+    "double precision": "1",
 }  # fmt: skip
 SEVENTH: Final = "lpad('7', 22, '0')"
 AFTERWARDS: Final = (
