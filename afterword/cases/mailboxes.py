@@ -9,8 +9,8 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from typing import Annotated, Any, Final, LiteralString
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Final
 
 import structlog
 from msgspec import Meta
@@ -44,6 +44,7 @@ CHECK_SECONDS: Final = 7.0
 READ_SECONDS: Final = 120.0
 TAKE_SECONDS: Final = 60.0  # of a reading; the next one goes on
 LEASE_SECONDS: Final = 300
+EVER: Final = datetime(9999, 1, 1, tzinfo=UTC)  # by then each is due, and no lease lasts
 INTERVAL_SECONDS: Final = 60
 PROBLEM_SECONDS: Final = 600  # servers lock accounts after wrong passwords
 MAILS_MAX: Final = 100  # of one reading
@@ -218,18 +219,18 @@ async def claim_due(  # any tenant, unless it is given: workers serve everyone
     db: Database, *, now: datetime, limit: int, organization_id: str | None = None
 ) -> list[Reading]:
     """Those that are due and that nobody reads, or the one of this organization."""
-    whose: LiteralString = "$1::timestamptz is not null and organization_id = $4"
-    if organization_id is None:
-        whose = "$4::text is null and due_time <= $1 and (lease_until is null or lease_until < $1)"
+    until = now if organization_id is None else EVER
     return await db.records(Reading).fetch(
-        f"""with due as materialized (
-             select organization_id from alert_mailbox where host is not null and {whose}
+        """with due as materialized (
+             select organization_id from alert_mailbox where host is not null
+               and due_time <= $1 and (lease_until is null or lease_until < $1)
+               and ($4::text is null or organization_id = $4)
              order by due_time limit $3 for update skip locked)
            update alert_mailbox set lease_until = $2, epoch = epoch + 1
            where organization_id in (select organization_id from due)
            returning organization_id, host, port, security, username, folder, sealed_password, uid_validity, last_uid,
              epoch""",
-        *(now, now + timedelta(seconds=LEASE_SECONDS), limit, organization_id),
+        *(until, now + timedelta(seconds=LEASE_SECONDS), limit, organization_id),
     )
 
 

@@ -22,7 +22,8 @@ async def _get_next_organization(  # any tenant: retention is the installation's
     return await db.fetch_value(
         """select l.organization_id from (
              select organization_id from organization where organization_id > $1 order by organization_id limit $3) l
-           where exists (select from queue_item i where i.organization_id = l.organization_id and i.item_id < $2)
+           where exists (select from queue_item i where i.organization_id = l.organization_id and i.item_id < $2
+                         offset 0) -- else all old items might be read first
              and not exists (select from legal_hold h
                where h.organization_id = l.organization_id and h.responder_id is null)
            order by l.organization_id limit 1""",

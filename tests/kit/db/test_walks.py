@@ -12,9 +12,7 @@ def test_behind() -> None:
 async def test_get_next(pool: db.Pool) -> None:
     async with db.transaction(pool) as database:
         await database.execute("create temporary table shelf (row int, place text, note text)")
-        await database.execute(
-            "insert into shelf select n / 3, n::text from generate_series(1, 7) n union select null, 'x'"
-        )
+        await database.execute("insert into shelf select n / 3, n::text from generate_series(1, 7) n")
         after, passed = (0, ""), []
         while (found := await get_next(database, "shelf", "row, place", after=after, limit=3)) is not None:
             passed.append(after := found)

@@ -11,7 +11,7 @@ from afterword.core.figures.queries import CountQuery, DailyCounts
 from afterword.events.service import IS_NATIVE
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import arrays, columns_of, qualified
-from afterword.kit.db.walks import EPOCH, LOOKED_MAX, Position, behind
+from afterword.kit.db.walks import EPOCH, LOOKED_MAX, Position
 from afterword.listening.reports.values import DIMENSION, VALUES
 
 # The questions of the types $5 that any version of a questionnaire asks.
@@ -250,7 +250,7 @@ async def claim_dirty_days(db: Database, *, after: Position, before: datetime, l
     rows = await db.fetch(
         f"""with marked as (
              select d.organization_id, d.questionnaire_id, d.dimension, d.day from (
-               select {MARKS} from rollup_dirty where marked_time <= $1 and {behind(MARKS, first=4)}
+               select {MARKS} from rollup_dirty where marked_time <= $1 and ({MARKS}) > ($4, $5, $6, $7, $8)
                order by {MARKS} limit $3) l
              cross join lateral (
                select kept_until from rollup_span s where s.organization_id = l.organization_id
