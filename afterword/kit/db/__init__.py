@@ -394,7 +394,7 @@ class Pool:
 
     @property
     def pooler(self) -> str:
-        """What a pooler changes that was found before the database; empty: none was."""
+        """The difference that a pooler before the database makes; empty: none was found."""
         if not self.hosts.is_pooled:
             return ""
         how = "No statements are prepared, and each transaction sets its limits"

@@ -156,7 +156,7 @@ class Hosts:
 
 
 class _PoolerFound(Exception):
-    """What answers is a pooler."""
+    """A pooler answers instead of a server."""
 
 
 _OF_OTHERS = (asyncpg.DuplicatePreparedStatementError, asyncpg.InvalidSQLStatementNameError)  # their statements

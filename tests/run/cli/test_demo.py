@@ -109,7 +109,7 @@ class TestOnDatabase:
         assert "is in use" in operator.refused("demo", "--once", "--on-database")
 
     async def test_unused(self, empty_database_url: str) -> None:
-        await demo._require_unused(empty_database_url)
+        assert None is await demo._require_unused(empty_database_url)
 
     async def test_again(self, pool: db.Pool, database_url: str) -> None:
         await seed(pool, SITE, domain=demo.DOMAIN_ONCE)
