@@ -234,7 +234,7 @@ def _new(stage: Stage, number: int, due: datetime | None = None) -> NewItem:
             responder_channel_identifier=body["responder_channel_identifier"],
             locale=body["locale"],
             metadata=MetadataGroups(**body["metadata"]),
-            send_time=due and times.Moment(due, 0),
+            send_time=None if due is None else times.Moment(due, 0),
         ),
     )
 
