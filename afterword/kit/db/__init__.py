@@ -298,8 +298,9 @@ class FifoSemaphore:
 class Batcher(Generic[Want, Outcome]):
     """Hands what was submitted to `flush` in batches, few of them in flight; what gathers meanwhile goes with the next.
 
-    No timer: idle adds no delay, and load makes the batches. A batch that fails is repeated one by one, so that a
-    single bad entry hurts nobody else; except when the database is away, which concerns all of them alike.
+    Idle adds no delay, and load makes the batches. A batch that fails is repeated one by one, so that a single bad
+    entry hurts nobody else; except when the database is away, which concerns all of them alike. `linger`: the seconds
+    that a flight waits for more, given how many it has; without it there is no timer.
     """
 
     def __init__(
@@ -310,8 +311,10 @@ class Batcher(Generic[Want, Outcome]):
         flights_max: int = 1,
         waiting_max: float = math.inf,
         waiting_seconds_max: float = math.inf,
+        linger: Callable[[int], float] | None = None,
     ) -> None:
         self._flush = flush
+        self._linger = linger
         self._batch_max = batch_max
         self._flights_max = flights_max
         self._waiting_max = waiting_max
@@ -338,6 +341,8 @@ class Batcher(Generic[Want, Outcome]):
     async def _fly(self) -> None:
         try:
             while self._waiting:
+                if self._linger is not None and (seconds := self._linger(len(self._waiting))):
+                    await asyncio.sleep(seconds)
                 batch: list[tuple[Want, asyncio.Future[Outcome], float]] = []
                 while self._waiting and len(batch) < self._batch_max:
                     entry = self._waiting.popleft()
@@ -575,6 +580,13 @@ async def load(pool: Pool, step: Step[With, Outcome], *args: With.args, **kwargs
 async def change(pool: Pool, step: Step[With, Outcome], *args: With.args, **kwargs: With.kwargs) -> Outcome:
     """The outcome of a step in a transaction of its own."""
     async with transaction(pool) as database:
+        return await step(database, *args, **kwargs)
+
+
+async def change_by_key(pool: Pool, step: Step[With, Outcome], *args: With.args, **kwargs: With.kwargs) -> Outcome:
+    """As `change`, for steps that find all rows by keys: each statement has one plan, whatever its values are."""
+    async with transaction(pool) as database:
+        await database.execute("set local plan_cache_mode = force_generic_plan")
         return await step(database, *args, **kwargs)
 
 

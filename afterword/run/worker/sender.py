@@ -117,18 +117,18 @@ class Claimer:
         """The next open lanes with something due, from the cursor on in a circle, without probes of other workers."""
         limit, found = LANES_MAX, list[Lane]()
         busy = self.accounts.full()
-        async with db.connection(self.pool) as database:
-            for after, until in ((self._cursor, END), (START, self._cursor)):
-                if after < until and len(found) < limit:
-                    found += await lanes.list_lanes(
-                        database,
-                        after=after,
-                        until=until,
-                        channel_ids=self.channel_ids,
-                        busy=busy,
-                        limit=limit - len(found),
-                        empty_until=empty_until,
-                    )
+        for after, until in ((self._cursor, END), (START, self._cursor)):
+            if after < until and len(found) < limit:
+                found += await db.change_by_key(
+                    self.pool,
+                    lanes.list_lanes,
+                    after=after,
+                    until=until,
+                    channel_ids=self.channel_ids,
+                    busy=busy,
+                    limit=limit - len(found),
+                    empty_until=empty_until,
+                )
         for lane in found:
             self.accounts.meet(lane)
         return [lane for lane in found if lane.open_until is None] + await self._probes(found)
@@ -159,7 +159,7 @@ class Claimer:
         """Claim and prepare in one transaction; the number claimed of each lane, and the number of dispatches."""
         started = time.monotonic()
         try:
-            prepared = await db.change(
+            prepared = await db.change_by_key(
                 self.pool,
                 sending.claim,
                 shares=shares,
@@ -246,6 +246,8 @@ def read(content: bytes) -> Message:
 
 
 AWAY_SECONDS: Final = 0.1
+LINGER_SECONDS: Final = 0.025  # of a batch while more are about to come
+CLAIM_SECONDS: Final = 0.05  # from one claim to the next while items are under way
 PAUSED_SECONDS: Final = 1.0  # between two checks of paused sending
 TICK_SECONDS: Final = 1.0
 STUCK_EXIT_CODE: Final = 70
@@ -287,15 +289,20 @@ class Sender:
         self._accounts = Accounts(pool)
         self.channels = ChannelRegistry(pool=pool, site=site, defaults=channels, versions=self._accounts.versions)
         self._slots: dict[LeaseKey, SendSlot] = {}
-        self._sent = 0  # of the slots, those that have made room
         self._under_way = asyncio.Semaphore(pace.slots)
         self._guard = guard
         self._ticked = time.monotonic()
         self._rendering: str | None = None
         self._freed = asyncio.Event()
         self._circle = 0.0
-        self._begins: Batcher[Dispatch, bool] = Batcher(self._begin, batch_max=BATCH_ITEMS_MAX)
-        self._settles: Batcher[Result, None] = Batcher(partial(self._write, sending.settle), batch_max=BATCH_ITEMS_MAX)
+        self._begins: Batcher[Dispatch, bool] = Batcher(
+            self._begin, batch_max=BATCH_ITEMS_MAX, linger=partial(self._linger, {Phase.HELD})
+        )
+        self._settles: Batcher[Result, None] = Batcher(
+            partial(self._write, sending.settle),
+            batch_max=BATCH_ITEMS_MAX,
+            linger=partial(self._linger, {Phase.BEGINNING, Phase.BEGUN}),
+        )
         self._releases: Batcher[Result, None] = Batcher(
             partial(self._write, sending.release), batch_max=BATCH_ITEMS_MAX
         )
@@ -359,6 +366,12 @@ class Sender:
                 await wait(stop, AWAY_SECONDS_MAX)
         await self._finish()
 
+    def _linger(self, before: Collection[Phase], waiting: int) -> float:
+        """Seconds that a batch waits for more: none when it is large, or no item is in a phase before."""
+        if waiting >= self._pace.slots / 2 or all(slot.phase not in before for slot in self._slots.values()):
+            return 0.0
+        return LINGER_SECONDS
+
     async def _step(self, stop: asyncio.Event) -> None:
         """One turn where slots are free, else the wait for one."""
         if not await self._guard.is_open():
@@ -370,7 +383,10 @@ class Sender:
             await first_of(self._freed, stop)
             return
         started, was_full = time.monotonic(), bool(self._accounts.full())
-        if not await self._claimer.turn(free):
+        if await self._claimer.turn(free):
+            if self._slots:
+                await wait(stop, max(0.0, CLAIM_SECONDS - (time.monotonic() - started)))
+        else:
             before, self._circle = self._circle, time.monotonic() - started
             seconds = idle_seconds(self._pace.poll_seconds * jitter(), circle=self._circle, before=before)
             # If an account's slots are, or were when the turn began, all in use, more may be due in its lanes, so the
@@ -380,9 +396,8 @@ class Sender:
             await first_of(*events, seconds=seconds)
 
     def _free(self) -> int:
-        """Items that may be claimed: the free sends, while at most as many outcomes wait to be written."""
-        slots, taken = self._pace.slots, len(self._slots)
-        return min(slots - (taken - self._sent), 2 * slots - taken)
+        """Items that may be claimed: as many wait for a connection or for their outcomes as are sent."""
+        return 2 * self._pace.slots - len(self._slots)
 
     def _enter(self, dispatch: Dispatch, started: float) -> None:
         slot = SendSlot(dispatch, started)
@@ -394,7 +409,6 @@ class Sender:
     def _leave(self, slot: SendSlot, task: "asyncio.Task[None]") -> None:
         item = slot.dispatch.item
         self._make_room(slot)
-        self._sent -= 1
         if slot.is_under_way:
             self._under_way.release()
         del self._slots[item.lease_key]
@@ -406,7 +420,6 @@ class Sender:
         """Give its connection to another item; once a slot."""
         if not slot.has_made_room:
             slot.has_made_room = True
-            self._sent += 1
             self._accounts.leave(slot.dispatch.account)
             self._freed.set()
 
@@ -471,6 +484,7 @@ class Sender:
         test_attempt = item.attempts if item.test else None
         try:
             async with (
+                self._accounts.slot(dispatch.account),
                 self.channels.use(dispatch.account, channel_id, test_attempt=test_attempt) as channel,
                 asyncio.timeout(self._pace.send_seconds_max),
             ):
@@ -559,7 +573,7 @@ class Sender:
     async def _begin(self, batch: Sequence[Dispatch]) -> list[bool]:
         """Begin these items; true for each that is still ours. After a lost reply to the commit, reconnect and read."""
         try:
-            begun = await db.change(self._pool, sending.begin, dispatches=batch, lease=self.lease)
+            begun = await db.change_by_key(self._pool, sending.begin, dispatches=batch, lease=self.lease)
         except errors.Unavailable:
             begun = await self._begin_again(batch)
         return [dispatch.item.lease_key in begun for dispatch in batch]
@@ -576,7 +590,7 @@ class Sender:
         return set()
 
     async def _write(self, step: Callable[..., Awaitable[object]], batch: Sequence[Result]) -> list[None]:
-        await db.change(self._pool, step, results=batch, now=self._pool.clock.now())
+        await db.change_by_key(self._pool, step, results=batch, now=self._pool.clock.now())
         return [None] * len(batch)
 
     def _held(self) -> list[SendSlot]:
