@@ -300,7 +300,7 @@ class Batcher(Generic[Want, Outcome]):
 
     Idle adds no delay, and load makes the batches. A batch that fails is repeated one by one, so that a single bad
     entry hurts nobody else; except when the database is away, which concerns all of them alike. `linger`: the seconds
-    that a flight waits for more, given how many it has; without it there is no timer.
+    until a flight looks for more again, 0 to go, given how many it has and how long it has waited; else without a timer.
     """
 
     def __init__(
@@ -311,7 +311,7 @@ class Batcher(Generic[Want, Outcome]):
         flights_max: int = 1,
         waiting_max: float = math.inf,
         waiting_seconds_max: float = math.inf,
-        linger: Callable[[int], float] | None = None,
+        linger: Callable[[int, float], float] | None = None,
     ) -> None:
         self._flush = flush
         self._linger = linger
@@ -341,8 +341,7 @@ class Batcher(Generic[Want, Outcome]):
     async def _fly(self) -> None:
         try:
             while self._waiting:
-                if self._linger is not None and (seconds := self._linger(len(self._waiting))):
-                    await asyncio.sleep(seconds)
+                await self._gather()
                 batch: list[tuple[Want, asyncio.Future[Outcome], float]] = []
                 while self._waiting and len(batch) < self._batch_max:
                     entry = self._waiting.popleft()
@@ -354,6 +353,12 @@ class Batcher(Generic[Want, Outcome]):
             # Here, and not in a callback of the task: that runs a turn of the loop later, and who submits in between
             # would count on a flight that has ended, and wait for as long as nobody else comes.
             self._flights.discard(cast("asyncio.Task[None]", asyncio.current_task()))
+
+    async def _gather(self) -> None:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        while self._linger is not None and (seconds := self._linger(len(self._waiting), loop.time() - began)):
+            await asyncio.sleep(seconds)
 
     async def _carry(self, batch: Sequence[tuple[Want, "asyncio.Future[Outcome]", float]]) -> None:
         try:

@@ -246,8 +246,9 @@ def read(content: bytes) -> Message:
 
 
 AWAY_SECONDS: Final = 0.1
-LINGER_SECONDS: Final = 0.025  # of a batch while more are about to come
-CLAIM_SECONDS: Final = 0.05  # from one claim to the next while items are under way
+LINGER_SECONDS: Final = 0.05  # of a batch while more are about to come
+CLAIM_SECONDS: Final = 0.15  # from one claim to the next while enough items wait to be sent
+LOOK_SECONDS: Final = 0.005
 PAUSED_SECONDS: Final = 1.0  # between two checks of paused sending
 TICK_SECONDS: Final = 1.0
 STUCK_EXIT_CODE: Final = 70
@@ -267,6 +268,7 @@ class SendSlot:
     dispatch: Dispatch
     started: float
     phase: Phase = Phase.HELD
+    is_sending: bool = False  # it has a slot of its account
     has_made_room: bool = False  # another item may be claimed in its place
     is_under_way: bool = False  # it has, or may have, begun, and its outcome is not written
     beginning: "asyncio.Task[bool] | None" = field(default=None, repr=False)
@@ -296,12 +298,12 @@ class Sender:
         self._freed = asyncio.Event()
         self._circle = 0.0
         self._begins: Batcher[Dispatch, bool] = Batcher(
-            self._begin, batch_max=BATCH_ITEMS_MAX, linger=partial(self._linger, {Phase.HELD})
+            self._begin, batch_max=BATCH_ITEMS_MAX, linger=partial(self._linger, Phase.HELD)
         )
         self._settles: Batcher[Result, None] = Batcher(
             partial(self._write, sending.settle),
             batch_max=BATCH_ITEMS_MAX,
-            linger=partial(self._linger, {Phase.BEGINNING, Phase.BEGUN}),
+            linger=partial(self._linger, Phase.BEGUN),
         )
         self._releases: Batcher[Result, None] = Batcher(
             partial(self._write, sending.release), batch_max=BATCH_ITEMS_MAX
@@ -366,11 +368,20 @@ class Sender:
                 await wait(stop, AWAY_SECONDS_MAX)
         await self._finish()
 
-    def _linger(self, before: Collection[Phase], waiting: int) -> float:
-        """Seconds that a batch waits for more: none when it is large, or no item is in a phase before."""
-        if waiting >= self._pace.slots / 2 or all(slot.phase not in before for slot in self._slots.values()):
+    def _linger(self, before: Phase, waiting: int, waited: float) -> float:
+        """Seconds until a batch looks again whether more have come; none when it is large, or nobody is about to."""
+        if waiting >= self._pace.slots / 2 or waited >= LINGER_SECONDS:
             return 0.0
-        return LINGER_SECONDS
+        is_expected = any(slot.phase is before and slot.is_sending for slot in self._slots.values())
+        return LOOK_SECONDS if is_expected else 0.0
+
+    async def _gather(self, started: float) -> None:
+        """Let places become free for the next claim, while there is enough to send."""
+        while time.monotonic() - started < CLAIM_SECONDS:
+            ready = sum(slot.phase is Phase.HELD and not slot.is_sending for slot in self._slots.values())
+            if ready <= self._pace.slots / 4:
+                return
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def _step(self, stop: asyncio.Event) -> None:
         """One turn where slots are free, else the wait for one."""
@@ -384,8 +395,7 @@ class Sender:
             return
         started, was_full = time.monotonic(), bool(self._accounts.full())
         if await self._claimer.turn(free):
-            if self._slots:
-                await wait(stop, max(0.0, CLAIM_SECONDS - (time.monotonic() - started)))
+            await self._gather(started)
         else:
             before, self._circle = self._circle, time.monotonic() - started
             seconds = idle_seconds(self._pace.poll_seconds * jitter(), circle=self._circle, before=before)
@@ -488,6 +498,7 @@ class Sender:
                 self.channels.use(dispatch.account, channel_id, test_attempt=test_attempt) as channel,
                 asyncio.timeout(self._pace.send_seconds_max),
             ):
+                slot.is_sending = True
                 with telemetry.span("send", kind="CLIENT", **_traced(dispatch)):
                     return await channel.send(message, begin=begin)
         except Fenced:
