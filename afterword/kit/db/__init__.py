@@ -300,7 +300,7 @@ class Batcher(Generic[Want, Outcome]):
 
     Idle adds no delay, and load makes the batches. A batch that fails is repeated one by one, so that a single bad
     entry hurts nobody else; except when the database is away, which concerns all of them alike. `linger`: the seconds
-    until a flight looks for more again, 0 to go, given how many it has and how long it has waited; else without a timer.
+    until a flight looks for more again, 0 to go, given how many it has and how long it has waited.
     """
 
     def __init__(
@@ -357,7 +357,10 @@ class Batcher(Generic[Want, Outcome]):
     async def _gather(self) -> None:
         loop = asyncio.get_running_loop()
         began = loop.time()
-        while self._linger is not None and (seconds := self._linger(len(self._waiting), loop.time() - began)):
+        while self._linger is not None:
+            seconds = self._linger(len(self._waiting), loop.time() - began)
+            if not seconds:
+                return
             await asyncio.sleep(seconds)
 
     async def _carry(self, batch: Sequence[tuple[Want, "asyncio.Future[Outcome]", float]]) -> None:

@@ -422,7 +422,9 @@ class Conversation:
         try:
             await self._reset_if_needed()
             protocol = _protocol_of(self._client)
-            async with asyncio.timeout(self._timeouts.step) as limit:  # one for all three: each costs as much as a command
+            async with asyncio.timeout(
+                self._timeouts.step
+            ) as limit:  # one for all three: each costs as much as a command
                 for phase, command in (
                     (Phase.MAIL, (b"MAIL", b"FROM:<%b>" % envelope.sender.encode(), *options)),
                     (Phase.RCPT, (b"RCPT", b"TO:<%b>" % envelope.recipient.encode())),
