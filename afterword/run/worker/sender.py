@@ -1,9 +1,9 @@
 """Sends claimed items: renders, begins at the channel's point of no return, sends, settles the outcome.
 
 A slot is one item in flight. At most as many again are claimed ahead, so that each move is made of many items at once:
-a commit costs as much for one. An item begins when its channel is at the point of no return, and leaves when the outcome
-is written. No more have begun at a time than there are slots, so that a crash leaves no more items of unknown outcome.
-What is claimed ahead waits for a slot of its account, and is handed back when the account rests or the worker stops.
+a commit costs as much for one. An item begins when its channel is at the point of no return, and leaves its slot when
+its outcome is written. No more have begun at a time than there are slots, so a crash leaves no more of unknown outcome.
+What is claimed ahead waits for a slot of its account; it is handed back when the account rests, or at a stop.
 """
 
 import asyncio
