@@ -21,7 +21,7 @@ from benchmarks.stage import Stage, free_port, running
 
 CONNECTIONS: Final = 10
 MESSAGES_PEOPLE: Final = 100
-FLOOR: Final = 0.8
+FLOOR: Final = 1.0
 SENDER: Final = "survey@example.org"
 
 

@@ -15,7 +15,7 @@ SETTLING_SECONDS: Final = 2.0
 IDLE_SECONDS: Final = 10.0
 STARTS: Final = 3
 _PROCESSES: Final = Path("/proc")
-_TICKS_PER_SECOND: Final = 100  # USER_HZ, a constant of Linux
+TICKS_PER_SECOND: Final = 100  # USER_HZ, a constant of Linux
 
 
 async def idle_worker(stage: Stage) -> list[Figure]:
@@ -58,7 +58,7 @@ def _cpu_seconds(pid: int) -> float | None:
     if not file.exists():
         return None
     fields = file.read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS_PER_SECOND
+    return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
 
 
 def memory_mb(pid: int) -> float | None:

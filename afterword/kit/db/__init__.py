@@ -302,8 +302,9 @@ class FifoSemaphore:
 class Batcher(Generic[Want, Outcome]):
     """Hands what was submitted to `flush` in batches, few of them in flight; what gathers meanwhile goes with the next.
 
-    No timer: idle adds no delay, and load makes the batches. A batch that fails is repeated one by one, so that a
-    single bad entry hurts nobody else; except when the database is away, which concerns all of them alike.
+    Idle adds no delay, and load makes the batches. A batch that fails is repeated one by one, so that a single bad
+    entry hurts nobody else; except when the database is away, which concerns all of them alike. `linger`: the seconds
+    until a flight looks for more again, 0 to go, given how many it has and how long it has waited.
     """
 
     def __init__(
@@ -314,8 +315,10 @@ class Batcher(Generic[Want, Outcome]):
         flights_max: int = 1,
         waiting_max: float = math.inf,
         waiting_seconds_max: float = math.inf,
+        linger: Callable[[int, float], float] | None = None,
     ) -> None:
         self._flush = flush
+        self._linger = linger
         self._batch_max = batch_max
         self._flights_max = flights_max
         self._waiting_max = waiting_max
@@ -342,6 +345,7 @@ class Batcher(Generic[Want, Outcome]):
     async def _fly(self) -> None:
         try:
             while self._waiting:
+                await self._gather()
                 batch: list[tuple[Want, asyncio.Future[Outcome], float]] = []
                 while self._waiting and len(batch) < self._batch_max:
                     entry = self._waiting.popleft()
@@ -353,6 +357,15 @@ class Batcher(Generic[Want, Outcome]):
             # Here, and not in a callback of the task: that runs a turn of the loop later, and who submits in between
             # would count on a flight that has ended, and wait for as long as nobody else comes.
             self._flights.discard(cast("asyncio.Task[None]", asyncio.current_task()))
+
+    async def _gather(self) -> None:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        while self._linger is not None:
+            seconds = self._linger(len(self._waiting), loop.time() - began)
+            if not seconds:
+                return
+            await asyncio.sleep(seconds)
 
     async def _carry(self, batch: Sequence[tuple[Want, "asyncio.Future[Outcome]", float]]) -> None:
         try:
@@ -605,6 +618,13 @@ async def load(pool: Pool, step: Step[With, Outcome], *args: With.args, **kwargs
 async def change(pool: Pool, step: Step[With, Outcome], *args: With.args, **kwargs: With.kwargs) -> Outcome:
     """The outcome of a step in a transaction of its own."""
     async with transaction(pool) as database:
+        return await step(database, *args, **kwargs)
+
+
+async def change_by_key(pool: Pool, step: Step[With, Outcome], *args: With.args, **kwargs: With.kwargs) -> Outcome:
+    """As `change`, for steps that find all rows by keys: each statement has one plan, whatever its values are."""
+    async with transaction(pool) as database:
+        await database.execute("set local plan_cache_mode = force_generic_plan")
         return await step(database, *args, **kwargs)
 
 

@@ -74,7 +74,8 @@ class Fenced(Exception):
 class Message:
     """One composed message to one person. Texts are final; a channel only encodes them.
 
-    `item_id` is the identity of the send, equal in every attempt. `headers` are extra ones (List-Unsubscribe).
+    `item_id` is the identity of the send, equal in every attempt. `html_quoted`: `html` as quoted-printable, where its
+    composer has that. `headers` are extra ones (List-Unsubscribe).
     `composed_time` becomes the Date of a mail. `target_url` is where a webhook goes, with `text` as its body.
     `to_user`: a mail of the installation to a person who logs in; it may hold a link that logs in.
     """
@@ -90,6 +91,7 @@ class Message:
     reply_to: str | None = None
     subject: str = ""
     html: str = ""
+    html_quoted: bytes = b""
     text: str = ""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     target_url: str | None = None

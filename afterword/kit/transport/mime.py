@@ -9,6 +9,7 @@ from binascii import b2a_qp
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import format_datetime
+from functools import lru_cache
 from typing import Final, Literal
 
 from afterword.core.messaging import addresses
@@ -66,9 +67,11 @@ def worded(text: str, *known: str) -> str:
 
 
 LINE_CHARACTERS_MAX = 76
+SOFT_BREAK: Final = b"=\r\n"
 BASE64_FROM = 1.15  # bytes a character: where base64 becomes the shorter of the two encodings
 ADDRESS_CHARACTERS_MAX = 254  # RFC 5321 4.5.3.1.3, without the brackets
 HEADER_CHARACTERS_MAX = 2_000  # longer texts are cut
+WORDS_KEPT_MAX: Final = 200
 _WORD_BYTES_MAX: Final = 45  # =?utf-8?b?…?= stays within 75 characters (RFC 2047 2)
 
 _OWN_HEADERS: Final = frozenset(
@@ -120,7 +123,7 @@ def build(message: Message) -> bytes:
             f"\r\n\r\n--{boundary}\r\n".encode(),
             _part("plain", message.text),
             f"\r\n--{boundary}\r\n".encode(),
-            _part("html", message.html),
+            _part("html", message.html, message.html_quoted),
             f"\r\n--{boundary}--\r\n".encode(),
         )
     )
@@ -154,6 +157,7 @@ def _mailbox(name: str, display: str | None, address: str) -> str:
     return f"{name}: {_encoded_words(shown, len(name) + 2)}\r\n <{address}>"
 
 
+@lru_cache(maxsize=WORDS_KEPT_MAX)  # many mails have one subject and one sender
 def _encoded_words(text: str, taken: int) -> str:
     """RFC 2047 words of base64, none torn inside a character, each on a line of its own."""
     words: list[str] = []
@@ -170,17 +174,30 @@ def _encoded_words(text: str, taken: int) -> str:
     return "\r\n ".join(f"=?utf-8?b?{word}?=" for word in words)
 
 
-def _part(kind: str, text: str) -> bytes:
-    """One alternative. Letters beyond ASCII take three bytes each in quoted-printable, so Greek goes as base64."""
-    lines = "\r\n".join(text.splitlines())
-    body = lines.encode("utf-8", "replace")
-    if len(body) > len(lines) * BASE64_FROM:
-        encoding, encoded = "base64", _base64_lines(body)
+def _part(kind: str, text: str, quoted: bytes = b"") -> bytes:
+    """One alternative. `quoted`: the text as quoted-printable, where somebody has it."""
+    lines = b"" if quoted else "\r\n".join(text.splitlines()).encode("utf-8", "replace")
+    if not quoted and is_shorter_as_base64(text):
+        encoding, encoded = "base64", _base64_lines(lines)
     else:
-        encoding = "quoted-printable"
-        encoded = b2a_qp(body, istext=True).replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")  # soft breaks come as LF
+        encoding, encoded = "quoted-printable", quoted or _quoted(lines)
     opening = f"Content-Type: text/{kind}; charset=utf-8\r\nContent-Transfer-Encoding: {encoding}\r\n\r\n"
     return opening.encode() + encoded
+
+
+def is_shorter_as_base64(text: str) -> bool:
+    """True of many letters beyond ASCII, such as Greek: each takes six bytes in quoted-printable."""
+    return len(text.encode("utf-8", "replace")) > len(text) * BASE64_FROM
+
+
+def quoted_piece(text: str) -> bytes:
+    """A piece of a text as quoted-printable, on lines of its own: a soft break ends it."""
+    lines = "\r\n".join(f"{text}\0".splitlines())[:-1]  # the zero keeps a line end that is the last
+    return _quoted(lines.encode("utf-8", "replace")) + SOFT_BREAK
+
+
+def _quoted(lines: bytes) -> bytes:
+    return b2a_qp(lines, istext=True).replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")  # soft breaks come as LF
 
 
 def _base64_lines(body: bytes) -> bytes:

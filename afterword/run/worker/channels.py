@@ -41,6 +41,7 @@ class Accounts:
         self._last: defaultdict[AccountKey, deque[bool]] = defaultdict(lambda: deque(maxlen=retries.BREAKER_WINDOW))
         self._troubled: set[AccountKey] = set()
         self._probing: set[AccountKey] = set()
+        self._slots: dict[AccountKey, tuple[int, asyncio.Semaphore]] = {}
 
     def meet(self, lane: Lane) -> None:
         key = (lane.organization_id, lane.account_id)
@@ -53,7 +54,15 @@ class Accounts:
         self._probing.add(account)
 
     def free(self) -> Mapping[AccountKey, int]:
-        return {key: slots - self._in_flight[key] for key, slots in self._slots_max.items()}
+        """How many more of each account may be claimed: as many wait for a slot as there are."""
+        return {key: 2 * slots - self._in_flight[key] for key, slots in self._slots_max.items()}
+
+    def slot(self, account: AccountKey) -> asyncio.Semaphore:
+        """The slots of an account, of which a message takes one while it is sent."""
+        slots_max = self._slots_max[account]
+        if account not in self._slots or self._slots[account][0] != slots_max:
+            self._slots[account] = slots_max, asyncio.Semaphore(slots_max)
+        return self._slots[account][1]
 
     def full(self) -> list[AccountKey]:
         return [key for key, free in self.free().items() if free <= 0]

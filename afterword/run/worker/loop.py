@@ -40,7 +40,7 @@ from afterword.sending.queue.sending.store import LeaseKey
 PLANNER: Final[Mapping[str, str]] = {
     "enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off", "random_page_cost": "1.1",
 }  # fmt: skip
-STATEMENT_SECONDS_MAX: Final = 10
+STATEMENT_SECONDS_MAX: Final = 60
 BATCHES_MAX: Final = 20  # of one job in a row
 DEMONSTRATION_SECONDS: Final = 3.0
 Channels = Callable[[db.Pool], Mapping[int, Channel]]

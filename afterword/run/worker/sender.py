@@ -1,9 +1,9 @@
 """Sends claimed items: renders, begins at the channel's point of no return, sends, settles the outcome.
 
-A slot is one item in flight. Nothing waits behind a lease: an item is claimed when a slot is free, begins when its
-channel is at the point of no return, and leaves its slot when its outcome is written. A sent item makes room for one
-more before that. The next batch is claimed while the outcomes of the last are written, and begins after that, so that a
-crash leaves no more items of unknown outcome than there are slots.
+A slot is one item in flight. At most as many again are claimed ahead, so that each move is made of many items at once:
+a commit costs as much for one. An item begins when its channel is at the point of no return, and leaves its slot when
+its outcome is written. No more have begun at a time than there are slots, so a crash leaves no more of unknown outcome.
+What is claimed ahead waits for a slot of its account; it is handed back when the account rests, or at a stop.
 """
 
 import asyncio
@@ -117,18 +117,18 @@ class Claimer:
         """The next open lanes with something due, from the cursor on in a circle, without probes of other workers."""
         limit, found = LANES_MAX, list[Lane]()
         busy = self.accounts.full()
-        async with db.connection(self.pool) as database:
-            for after, until in ((self._cursor, END), (START, self._cursor)):
-                if after < until and len(found) < limit:
-                    found += await lanes.list_lanes(
-                        database,
-                        after=after,
-                        until=until,
-                        channel_ids=self.channel_ids,
-                        busy=busy,
-                        limit=limit - len(found),
-                        empty_until=empty_until,
-                    )
+        for after, until in ((self._cursor, END), (START, self._cursor)):
+            if after < until and len(found) < limit:
+                found += await db.change_by_key(
+                    self.pool,
+                    lanes.list_lanes,
+                    after=after,
+                    until=until,
+                    channel_ids=self.channel_ids,
+                    busy=busy,
+                    limit=limit - len(found),
+                    empty_until=empty_until,
+                )
         for lane in found:
             self.accounts.meet(lane)
         return [lane for lane in found if lane.open_until is None] + await self._probes(found)
@@ -159,7 +159,7 @@ class Claimer:
         """Claim and prepare in one transaction; the number claimed of each lane, and the number of dispatches."""
         started = time.monotonic()
         try:
-            prepared = await db.change(
+            prepared = await db.change_by_key(
                 self.pool,
                 sending.claim,
                 shares=shares,
@@ -246,6 +246,9 @@ def read(content: bytes) -> Message:
 
 
 AWAY_SECONDS: Final = 0.1
+LINGER_SECONDS: Final = 0.05  # of a batch while more are about to come
+CLAIM_SECONDS: Final = 0.15  # from one claim to the next while enough items wait to be sent
+LOOK_SECONDS: Final = 0.005
 PAUSED_SECONDS: Final = 1.0  # between two checks of paused sending
 TICK_SECONDS: Final = 1.0
 STUCK_EXIT_CODE: Final = 70
@@ -265,6 +268,7 @@ class SendSlot:
     dispatch: Dispatch
     started: float
     phase: Phase = Phase.HELD
+    is_sending: bool = False  # it has a slot of its account
     has_made_room: bool = False  # another item may be claimed in its place
     is_under_way: bool = False  # it has, or may have, begun, and its outcome is not written
     beginning: "asyncio.Task[bool] | None" = field(default=None, repr=False)
@@ -287,15 +291,20 @@ class Sender:
         self._accounts = Accounts(pool)
         self.channels = ChannelRegistry(pool=pool, site=site, defaults=channels, versions=self._accounts.versions)
         self._slots: dict[LeaseKey, SendSlot] = {}
-        self._sent = 0  # of the slots, those that have made room
         self._under_way = asyncio.Semaphore(pace.slots)
         self._guard = guard
         self._ticked = time.monotonic()
         self._rendering: str | None = None
         self._freed = asyncio.Event()
         self._circle = 0.0
-        self._begins: Batcher[Dispatch, bool] = Batcher(self._begin, batch_max=BATCH_ITEMS_MAX)
-        self._settles: Batcher[Result, None] = Batcher(partial(self._write, sending.settle), batch_max=BATCH_ITEMS_MAX)
+        self._begins: Batcher[Dispatch, bool] = Batcher(
+            self._begin, batch_max=BATCH_ITEMS_MAX, linger=partial(self._linger, Phase.HELD)
+        )
+        self._settles: Batcher[Result, None] = Batcher(
+            partial(self._write, sending.settle),
+            batch_max=BATCH_ITEMS_MAX,
+            linger=partial(self._linger, Phase.BEGUN),
+        )
         self._releases: Batcher[Result, None] = Batcher(
             partial(self._write, sending.release), batch_max=BATCH_ITEMS_MAX
         )
@@ -359,6 +368,21 @@ class Sender:
                 await wait(stop, AWAY_SECONDS_MAX)
         await self._finish()
 
+    def _linger(self, before: Phase, waiting: int, waited: float) -> float:
+        """Seconds until a batch looks again whether more have come; none when it is large, or nobody is about to."""
+        if waiting >= self._pace.slots / 2 or waited >= LINGER_SECONDS:
+            return 0.0
+        is_expected = any(slot.phase is before and slot.is_sending for slot in self._slots.values())
+        return LOOK_SECONDS if is_expected else 0.0
+
+    async def _gather(self, started: float) -> None:
+        """Let places become free for the next claim, while there is enough to send."""
+        while time.monotonic() - started < CLAIM_SECONDS:
+            ready = sum(slot.phase is Phase.HELD and not slot.is_sending for slot in self._slots.values())
+            if ready <= self._pace.slots / 4:
+                return
+            await asyncio.sleep(LOOK_SECONDS)
+
     async def _step(self, stop: asyncio.Event) -> None:
         """One turn where slots are free, else the wait for one."""
         if not await self._guard.is_open():
@@ -370,7 +394,9 @@ class Sender:
             await first_of(self._freed, stop)
             return
         started, was_full = time.monotonic(), bool(self._accounts.full())
-        if not await self._claimer.turn(free):
+        if await self._claimer.turn(free):
+            await self._gather(started)
+        else:
             before, self._circle = self._circle, time.monotonic() - started
             seconds = idle_seconds(self._pace.poll_seconds * jitter(), circle=self._circle, before=before)
             # If an account's slots are, or were when the turn began, all in use, more may be due in its lanes, so the
@@ -380,9 +406,8 @@ class Sender:
             await first_of(*events, seconds=seconds)
 
     def _free(self) -> int:
-        """Items that may be claimed: the free sends, while at most as many outcomes wait to be written."""
-        slots, taken = self._pace.slots, len(self._slots)
-        return min(slots - (taken - self._sent), 2 * slots - taken)
+        """Items that may be claimed: as many wait for a connection or for their outcomes as are sent."""
+        return 2 * self._pace.slots - len(self._slots)
 
     def _enter(self, dispatch: Dispatch, started: float) -> None:
         slot = SendSlot(dispatch, started)
@@ -394,7 +419,6 @@ class Sender:
     def _leave(self, slot: SendSlot, task: "asyncio.Task[None]") -> None:
         item = slot.dispatch.item
         self._make_room(slot)
-        self._sent -= 1
         if slot.is_under_way:
             self._under_way.release()
         del self._slots[item.lease_key]
@@ -406,7 +430,6 @@ class Sender:
         """Give its connection to another item; once a slot."""
         if not slot.has_made_room:
             slot.has_made_room = True
-            self._sent += 1
             self._accounts.leave(slot.dispatch.account)
             self._freed.set()
 
@@ -471,9 +494,11 @@ class Sender:
         test_attempt = item.attempts if item.test else None
         try:
             async with (
+                self._accounts.slot(dispatch.account),
                 self.channels.use(dispatch.account, channel_id, test_attempt=test_attempt) as channel,
                 asyncio.timeout(self._pace.send_seconds_max),
             ):
+                slot.is_sending = True
                 with telemetry.span("send", kind="CLIENT", **_traced(dispatch)):
                     return await channel.send(message, begin=begin)
         except Fenced:
@@ -559,7 +584,7 @@ class Sender:
     async def _begin(self, batch: Sequence[Dispatch]) -> list[bool]:
         """Begin these items; true for each that is still ours. After a lost reply to the commit, reconnect and read."""
         try:
-            begun = await db.change(self._pool, sending.begin, dispatches=batch, lease=self.lease)
+            begun = await db.change_by_key(self._pool, sending.begin, dispatches=batch, lease=self.lease)
         except errors.Unavailable:
             begun = await self._begin_again(batch)
         return [dispatch.item.lease_key in begun for dispatch in batch]
@@ -576,7 +601,7 @@ class Sender:
         return set()
 
     async def _write(self, step: Callable[..., Awaitable[object]], batch: Sequence[Result]) -> list[None]:
-        await db.change(self._pool, step, results=batch, now=self._pool.clock.now())
+        await db.change_by_key(self._pool, step, results=batch, now=self._pool.clock.now())
         return [None] * len(batch)
 
     def _held(self) -> list[SendSlot]:

@@ -418,17 +418,22 @@ class Conversation:
                 return Refused("The mail server cannot carry an address with letters beyond ASCII (SMTPUTF8).")
             options += [b"SMTPUTF8", b"BODY=8BITMIME"]
         used_before, self.mails = self.mails > 0, self.mails + 1
-        phase = Phase.MAIL
+        phase, clock = Phase.MAIL, asyncio.get_running_loop().time
         try:
             await self._reset_if_needed()
-            for phase, command in (
-                (Phase.MAIL, (b"MAIL", b"FROM:<%b>" % envelope.sender.encode(), *options)),
-                (Phase.RCPT, (b"RCPT", b"TO:<%b>" % envelope.recipient.encode())),
-                (Phase.DATA, (b"DATA",)),
-            ):
-                code, text = await self._client.execute_command(*command)
-                if not _is_welcome(phase, code):
-                    return self._judged(phase, code, text, envelope)
+            protocol = _protocol_of(self._client)
+            async with asyncio.timeout(
+                self._timeouts.step
+            ) as limit:  # one for all three: each costs as much as a command
+                for phase, command in (
+                    (Phase.MAIL, (b"MAIL", b"FROM:<%b>" % envelope.sender.encode(), *options)),
+                    (Phase.RCPT, (b"RCPT", b"TO:<%b>" % envelope.recipient.encode())),
+                    (Phase.DATA, (b"DATA",)),
+                ):
+                    limit.reschedule(clock() + self._timeouts.step)
+                    code, text = await protocol.execute_command(*command)
+                    if not _is_welcome(phase, code):
+                        return self._judged(phase, code, text, envelope)
             _refuse_leftovers(_protocol_of(self._client))
         except FAULTS as error:
             self.abort()

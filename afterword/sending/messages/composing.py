@@ -168,12 +168,14 @@ def compose_mail(context: MessageContext) -> Message:
         link=context.pages.collection_url(instance.instance_id),
         postal_address="\n".join((context.postal_address or "").splitlines()),
     )
+    html, html_quoted = invitation.fill_html(values)
     return context.message(
         sender=pipeline.sender_address or context.sender,
         sender_name=pipeline.sender_name or context.organization_name,
         reply_to=pipeline.reply_to,
         subject=one_line(invitation.subject.fill(values))[:SUBJECT_CHARACTERS_MAX],
-        html=invitation.fill_html(values),
+        html=html,
+        html_quoted=html_quoted,
         text=invitation.text.fill(values),
         headers={
             **_headers(instance.locale, context.unsubscribe_url),

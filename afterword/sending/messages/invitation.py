@@ -21,6 +21,7 @@ from afterword.core.questionnaires.visuals import DEFAULT, STACKS, Brand, Pictur
 from afterword.core.text import locales, placeholders
 from afterword.core.text.placeholders import Piece, Template, Variable
 from afterword.kit.texts import ISOLATE_END, ISOLATE_FIRST, Texts, texts
+from afterword.kit.transport import mime
 
 TEMPLATE_FOLDER = Path(__file__).parents[2] / "templates" / "email"
 LOGO_WIDTH_MAX: Final = 240
@@ -72,11 +73,15 @@ class Invitation:
     html: Pieces
     variables: frozenset[Variable]  # those of `html`
     names: frozenset[str]  # of all variables, wherever they stand
+    quoted: tuple[bytes | Variable, ...] = ()  # `html` as quoted-printable; none if base64 is shorter
 
-    def fill_html(self, values: Mapping[str, str]) -> str:
-        """The page for one person. Values are escaped here, for texts and attributes alike."""
+    def fill_html(self, values: Mapping[str, str]) -> tuple[str, bytes]:
+        """The page for one person, and as quoted-printable. Values are escaped here, for texts and attributes alike."""
         escaped = {variable: escape(placeholders.value_of(variable, values)) for variable in self.variables}
-        return "".join([piece if isinstance(piece, str) else escaped[piece] for piece in self.html])
+        html = "".join([piece if isinstance(piece, str) else escaped[piece] for piece in self.html])
+        quoted = {variable: mime.quoted_piece(text) for variable, text in escaped.items()} if self.quoted else {}
+        encoded = b"".join([piece if isinstance(piece, bytes) else quoted[piece] for piece in self.quoted])
+        return html, encoded.removesuffix(mime.SOFT_BREAK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +146,15 @@ def compile_invitation(
     )
     plain = _text(parts)
     variables = frozenset(piece for piece in pieces if isinstance(piece, Variable))
+    is_base64 = mime.is_shorter_as_base64("".join(piece for piece in pieces if isinstance(piece, str)))
+    quoted = [piece if isinstance(piece, Variable) else mime.quoted_piece(piece) for piece in pieces]
     return Invitation(
         subject=line,
         text=plain,
         html=pieces,
         variables=variables,
         names=line.names | plain.names | {variable.name for variable in variables},
+        quoted=() if is_base64 else tuple(quoted),
     )
 
 

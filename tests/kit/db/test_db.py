@@ -17,6 +17,16 @@ SECONDS_MAX = 4  # for what may wait for a connection and give one back, each a 
 DEADLINE_SECONDS = 60
 
 
+async def test_steps_by_key_have_one_plan_each(pool: db.Pool) -> None:
+    """For as long as their transaction lasts."""
+
+    async def mode(database: db.Database) -> str:
+        return await database.fetch_value("select current_setting('plan_cache_mode')")
+
+    assert "force_generic_plan" == await db.change_by_key(pool, mode)
+    assert "auto" == await db.change(pool, mode)
+
+
 class TestSchemaChanges:
     """While statements are prepared that a process asks again and again, in transactions."""
 
@@ -287,6 +297,24 @@ async def test_what_gathers_meanwhile_goes_with_the_next() -> None:
 
     assert [0, 2, 4, 6, 8, 10] == await asyncio.gather(first, *others)
     assert [[0], [1, 2, 3], [4, 5]] == flush.batches
+
+
+async def test_a_flight_waits_for_those_who_are_about_to_come() -> None:
+    flush = Flush()
+    looks: list[int] = []
+
+    def linger(waiting: int, waited: float) -> float:
+        assert waited >= 0
+        looks.append(waiting)
+        return 0.001 if waiting < 3 else 0.0
+
+    combiner = Batcher(flush, batch_max=10, linger=linger)
+    first = asyncio.create_task(combiner.submit(0))
+    await until(lambda: len(looks) > 1)
+    assert [] == flush.batches
+
+    assert [0, 2, 4] == await asyncio.gather(first, combiner.submit(1), combiner.submit(2))
+    assert [[0, 1, 2]] == flush.batches
 
 
 async def test_whoever_comes_when_the_first_in_line_waits_too_long_is_refused() -> None:

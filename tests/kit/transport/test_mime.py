@@ -117,6 +117,18 @@ def test_texts_arrive(text: str) -> None:
     assert mime.one_line(text[:200]) == str(message["Subject"])
 
 
+@settings(max_examples=size(70, 1_000), deadline=None)
+@given(pieces=st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=300), max_size=9))
+def test_pages_in_quoted_pieces_arrive(pieces: list[str]) -> None:
+    quoted = b"".join(map(mime.quoted_piece, pieces)).removesuffix(mime.SOFT_BREAK)
+    content = mime.build(replace(MESSAGE, html="".join(pieces), html_quoted=quoted))
+    message = parsed(content)
+    check(message, content)
+    lines = "\n".join("".join(pieces).splitlines()).rstrip("\n")
+    assert lines == "\n".join(part(message, "html").splitlines()).rstrip("\n")
+    assert max(map(len, quoted.split(b"\r\n"))) <= mime.LINE_CHARACTERS_MAX
+
+
 @pytest.mark.parametrize(
     "subject", ["How was it?", "Πώς ήταν;", "كيف كانت تجربتك؟", "x" * 150, "a b" * 60, "=?x?=", "🙂" * 40]
 )
