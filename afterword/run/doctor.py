@@ -396,6 +396,9 @@ async def _mailboxes(database: db.Database, clock: Callable[[], datetime]) -> Fi
 
 async def _guard(database: db.Database, data_folder: Path) -> Finding:
     reason = await restores.went_back(database, mark=read_mark(data_folder / MARK_FILE))
+    lost = await restores.get_lost(database) if reason is None else None
+    if lost is not None:
+        return Finding("past", True, lost.text, "Items that are gone must be made again.", is_warning=True)
     if reason is None:
         return Finding("past", True, "The database was not put back to an earlier moment.")
     advice = (

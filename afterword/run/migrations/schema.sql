@@ -2296,9 +2296,21 @@ CREATE TABLE sending_guard (
     watched_time timestamp with time zone DEFAULT now() NOT NULL,
     paused_time timestamp with time zone,
     paused_reason text,
+    loss_timeline bigint,
+    loss_time timestamp with time zone,
+    lost_items integer DEFAULT 0 NOT NULL,
+    lost_events bigint DEFAULT 0 NOT NULL,
+    recorded_again integer DEFAULT 0 NOT NULL,
     CONSTRAINT sending_guard_check CHECK (((paused_time IS NULL) = (paused_reason IS NULL))),
+    CONSTRAINT sending_guard_check1 CHECK (((loss_timeline IS NULL) = (loss_time IS NULL))),
     CONSTRAINT sending_guard_is_single_check CHECK (is_single),
     CONSTRAINT sending_guard_paused_reason_check CHECK (((length(paused_reason) >= 1) AND (length(paused_reason) <= 500)))
+);
+
+CREATE TABLE sending_worker (
+    run_id uuid NOT NULL,
+    timeline bigint NOT NULL,
+    seen_time timestamp with time zone DEFAULT now() NOT NULL
 );
 
 CREATE TABLE sequence (
@@ -2941,6 +2953,9 @@ ALTER TABLE ONLY rollup_wide
 
 ALTER TABLE ONLY sending_guard
     ADD CONSTRAINT sending_guard_pkey PRIMARY KEY (is_single);
+
+ALTER TABLE ONLY sending_worker
+    ADD CONSTRAINT sending_worker_pkey PRIMARY KEY (run_id);
 
 ALTER TABLE ONLY sequence
     ADD CONSTRAINT sequence_pkey PRIMARY KEY (organization_id, sequence_id);

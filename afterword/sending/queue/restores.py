@@ -3,13 +3,18 @@
 In such a database items wait that were sent since. So workers remember the newest event that they saw committed. If the
 log now ends before it, or if nothing is remembered and many items are late while no worker ran, sending is paused. The
 pause is a row of the database, so it stops every machine.
+
+A standby that was promoted may lack the last moments. It is known by its timeline, on which every worker compares what
+it did before anybody claims; see `sending.losses`.
 """
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+from uuid import UUID
 
 from afterword.kit.db import IDLE_TRANSACTION_TIMEOUT_SECONDS, Database
+from afterword.sending.queue.records import TIMELINE
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +117,103 @@ async def update_to_confirmed(db: Database) -> bool:  # any tenant: the guard of
     )
 
 
+async def get_timeline(db: Database) -> int:  # any tenant: the server
+    return await db.fetch_value(f"select {TIMELINE}")
+
+
+@dataclass(frozen=True, slots=True)
+class LogEnd:
+    """The end of what a promoted server received: its newest event, and the time of its last commit, or near it."""
+
+    installation_id: str
+    confirmed_time: datetime
+    seq: int
+    time: datetime
+
+
+async def get_log_end(db: Database) -> LogEnd:  # any tenant: the server
+    return await db.records(LogEnd).fetch_one(
+        """select g.installation_id, g.confirmed_time,
+             coalesce((select seq from event
+                       where created_time <= coalesce(pg_last_xact_replay_timestamp(), 'infinity')
+                       order by xid desc, seq desc limit 1), 0) as seq,
+             coalesce(pg_last_xact_replay_timestamp(), g.watched_time) as time
+           from sending_guard g"""
+    )
+
+
+async def meet_workers(db: Database, *, run_id: UUID, timeline: int) -> int:  # any tenant: workers serve all
+    """Note that this worker has compared on this timeline; the number of those that have not.
+
+    Those that were not seen for `UNSEEN_SECONDS` while others worked are forgotten.
+    """
+    return await db.fetch_value(
+        """with met as (
+             insert into sending_worker as w (run_id, timeline) values ($1, $2)
+             on conflict (run_id) do update set timeline = $2, seen_time = now()
+               where w.timeline <> $2 or w.seen_time < now() - make_interval(secs => $3::float8)),
+           unseen as (
+             delete from sending_worker
+             where timeline = $2 and run_id <> $1 and seen_time < now() - make_interval(secs => $4::float8))
+           select count(*) from sending_worker where timeline <> $2 and run_id <> $1""",
+        *(run_id, timeline, SEEN_SECONDS, UNSEEN_SECONDS),
+    )
+
+
+async def delete_workers(
+    db: Database, *, run_id: UUID | None = None, timeline: int = 0
+) -> None:  # any tenant: as above
+    """Forget this worker, or without one those that did not compare on this timeline."""
+    await db.execute(
+        "delete from sending_worker where case when $1::uuid is null then timeline <> $2 else run_id = $1 end",
+        *(run_id, timeline),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """What workers know of that a promoted server lacked. `lost_items`: gone, and a message of each may have left."""
+
+    loss_time: datetime
+    lost_items: int
+    lost_events: int
+    recorded_again: int
+
+    @property
+    def text(self) -> str:
+        return (
+            f"The server that took over before {self.loss_time:%Y-%m-%d %H:%M} UTC lacked the last moments of the one "
+            f"before: {self.lost_events} events at least, {self.recorded_again} attempts to send, which were recorded "
+            f"again, and {self.lost_items} items of which a message left and that are gone."
+        )
+
+
+async def add_loss(  # any tenant: the guard of a whole installation
+    db: Database, *, timeline: int, items: int, events: int, recorded: int
+) -> None:
+    """Add what one worker knows of; `events` counts as the most of what any has seen."""
+    await db.execute(
+        """update sending_guard
+           set loss_timeline = $1, loss_time = now(),
+             lost_items = $2 + case when loss_timeline = $1 then lost_items else 0 end,
+             lost_events = greatest($3, case when loss_timeline = $1 then lost_events else 0 end),
+             recorded_again = $4 + case when loss_timeline = $1 then recorded_again else 0 end""",
+        *(timeline, items, events, recorded),
+    )
+
+
+async def get_lost(db: Database, *, timeline: int | None = None) -> Lost | None:  # any tenant: as above
+    """What the last change of servers, or the one to this timeline, lost in the last days, as far as it is known."""
+    return await db.records(Lost).fetch_row(
+        """select loss_time, lost_items, lost_events, recorded_again from sending_guard
+           where loss_time > now() - make_interval(days => $1) and ($2::bigint is null or loss_timeline = $2)""",
+        *(LOSS_DAYS, timeline),
+    )
+
+
+LOSS_DAYS: Final = 7  # in which it is told
+SEEN_SECONDS: Final = 30.0
+UNSEEN_SECONDS: Final = 120.0
 LATE_MINUTES: Final = 15
 LATE_ITEMS_MAX: Final = 100
 WATCH_WRITTEN_SECONDS: Final = 10.0
@@ -124,6 +226,12 @@ class SendingMark:
     installation_id: str
     confirmed_time: datetime
     seq: int
+    timeline: int = 0  # 0: not known
+
+    def is_before(self, end: LogEnd, *, timeline: int) -> bool:
+        """Whether it is of a server before the one of this timeline, and still counts."""
+        is_same = (self.installation_id, self.confirmed_time) == (end.installation_id, end.confirmed_time)
+        return is_same and self.timeline not in {0, timeline}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +243,7 @@ class View:
     is_new: bool = False
 
 
-async def check_log(db: Database, *, mark: SendingMark | None, is_first: bool) -> View:
+async def check_log(db: Database, *, mark: SendingMark | None, is_first: bool, timeline: int = 0) -> View:
     """Pause sending if this database is older than the one of `mark`. `is_first`: without one, late items decide."""
     position = await get_log_position(db)
     if position.paused_time is not None:
@@ -157,7 +265,7 @@ async def check_log(db: Database, *, mark: SendingMark | None, is_first: bool) -
     seq = position.newest_seq
     if known is not None and known.confirmed_time == position.confirmed_time:
         seq = max(seq, known.seq)
-    return View(SendingMark(position.installation_id, position.confirmed_time, seq), None)
+    return View(SendingMark(position.installation_id, position.confirmed_time, seq, timeline), None)
 
 
 async def went_back(db: Database, *, mark: SendingMark | None) -> str | None:
