@@ -49,7 +49,6 @@ class Standby:
                 )
         await connection.close()
         claiming = store._CLAIMING.replace(records.TIMELINE, f"{timeline}::bigint")
-        for module, name, value in (
-            (store, "_CLAIMING", claiming), (store, "TIMELINE", str(timeline)), (restores, "TIMELINE", f"{timeline}::bigint"),
-        ):  # fmt: skip
-            self.monkeypatch.setattr(module, name, value)
+        self.monkeypatch.setattr(store, "_CLAIMING", claiming)
+        for module in (store, restores):
+            self.monkeypatch.setattr(module, "TIMELINE", f"{timeline}::bigint")

@@ -7,9 +7,6 @@ create table sending_worker (
   seen_time timestamptz not null default now()
 );
 alter table sending_guard
-  add column loss_timeline bigint,
   add column loss_time timestamptz,
-  add column lost_items integer not null default 0,
-  add column lost_events bigint not null default 0,
-  add column recorded_again integer not null default 0,
-  add check ((loss_timeline is null) = (loss_time is null));
+  add column loss_text text check (length(loss_text) between 1 and 500),
+  add check ((loss_time is null) = (loss_text is null));

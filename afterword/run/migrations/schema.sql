@@ -2296,14 +2296,12 @@ CREATE TABLE sending_guard (
     watched_time timestamp with time zone DEFAULT now() NOT NULL,
     paused_time timestamp with time zone,
     paused_reason text,
-    loss_timeline bigint,
     loss_time timestamp with time zone,
-    lost_items integer DEFAULT 0 NOT NULL,
-    lost_events bigint DEFAULT 0 NOT NULL,
-    recorded_again integer DEFAULT 0 NOT NULL,
+    loss_text text,
     CONSTRAINT sending_guard_check CHECK (((paused_time IS NULL) = (paused_reason IS NULL))),
-    CONSTRAINT sending_guard_check1 CHECK (((loss_timeline IS NULL) = (loss_time IS NULL))),
+    CONSTRAINT sending_guard_check1 CHECK (((loss_time IS NULL) = (loss_text IS NULL))),
     CONSTRAINT sending_guard_is_single_check CHECK (is_single),
+    CONSTRAINT sending_guard_loss_text_check CHECK (((length(loss_text) >= 1) AND (length(loss_text) <= 500))),
     CONSTRAINT sending_guard_paused_reason_check CHECK (((length(paused_reason) >= 1) AND (length(paused_reason) <= 500)))
 );
 

@@ -11,8 +11,9 @@ import os
 import tempfile
 import time
 import uuid
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 import structlog
@@ -22,9 +23,9 @@ from afterword.events import log
 from afterword.kit import db
 from afterword.run.worker.flights import Pace, repeat
 from afterword.sending.queue import restores
-from afterword.sending.queue.restores import SendingMark
+from afterword.sending.queue.restores import LogEnd, SendingMark
 from afterword.sending.queue.sending import losses
-from afterword.sending.queue.sending.losses import Memory
+from afterword.sending.queue.sending.losses import Loss, Memory
 from afterword.sending.queue.sending.service import Lease
 
 FILE_NAME: Final = "sending-mark.json"
@@ -52,6 +53,7 @@ class Guard:
         self._is_in_doubt = True
         self._reason: str | None = None
         self._checking = asyncio.Lock()
+        self._loss = Loss()  # told when all is compared
         self._compared: tuple[int, float] = (0, 0.0)  # the timeline, and when
         self._is_unsure = False  # whether more is lost than is remembered
 
@@ -73,7 +75,7 @@ class Guard:
     async def run(self, stop: asyncio.Event) -> None:
         await repeat(self._check, name="the guard of sending", seconds=CHECK_SECONDS, stop=stop)
         with contextlib.suppress(errors.Unavailable):
-            await db.change(self._pool, restores.delete_workers, run_id=self.run_id)
+            await db.change(self._pool, restores.delete_worker, run_id=self.run_id)
 
     async def _check(self) -> bool:
         async with self._checking:
@@ -101,23 +103,23 @@ class Guard:
 
     async def _meet(self, timeline: int) -> int:
         """Compare, if this timeline is new to us, and say so; the number of workers that have not."""
-        meeting: dict[str, Any] = {"run_id": self.run_id, "timeline": timeline}
+        loss, meeting = self._loss, partial(restores.meet_workers, run_id=self.run_id, timeline=timeline)
         if self._compared[0] == timeline:
-            return await db.change(self._pool, restores.meet_workers, **meeting)
-        loss = await losses.compare(self._pool, memory=self.memory, lease=self._lease)
+            return await db.change(self._pool, meeting, is_settled=self.timeline == timeline)
+        await losses.compare(self._pool, memory=self.memory, lease=self._lease, loss=loss)
         async with db.transaction(self._pool) as database:
             end = await restores.get_log_end(database)
-            is_before = self._mark is not None and self._mark.is_before(end, timeline=timeline)
-            events = max(self.seq_min - end.seq, 0) if is_before else 0
+            events = max(self.seq_min - end.seq, 0) if self._is_of_another(end, timeline) else 0
             if events or loss.recorded or loss.gone:
-                await restores.add_loss(
-                    database, timeline=timeline, items=len(loss.gone), events=events, recorded=loss.recorded
-                )
-            missing = await restores.meet_workers(database, **meeting)
+                await restores.add_loss(database, text=loss.text(end.time, events=events))
+            missing = await meeting(database, is_settled=False)
         since = self.memory.since = self.memory.since or self._pool.clock.now()
-        self._compared, self._is_unsure = (timeline, time.monotonic()), since > end.time
+        self._compared, self._is_unsure = (timeline, time.monotonic()), since > end.time or bool(loss.gone)
         if loss.gone:
-            logger.error("messages left for items that are gone", item_ids=[key[1] for key in loss.gone[:SHOWN_MAX]])
+            logger.error(
+                "messages left for items that are gone", item_ids=[key[1] for key in sorted(loss.gone)[:SHOWN_MAX]]
+            )
+        self._loss = Loss()
         return missing
 
     async def _is_whole(self, timeline: int, missing: int) -> bool:
@@ -128,16 +130,24 @@ class Guard:
         if missing and time.monotonic() - self._compared[1] < OTHERS_SECONDS_MAX:
             return False
         async with db.transaction(self._pool) as database:
-            end = await restores.get_log_end(database)
-            lost = await restores.get_lost(database, timeline=timeline)
-            if lost is not None and self._mark is not None and self._mark.is_before(end, timeline=timeline):
-                if lost.lost_items or missing or self._is_unsure:
-                    await restores.update_to_paused(database, reason=lost.text)
-                else:
-                    logger.warning("a change of servers lost what was recorded again", loss=lost.text)
-                    self._mark = None if self._mark.seq > end.seq else self._mark
-            await restores.delete_workers(database, timeline=timeline)
+            end, lost = await restores.get_log_end(database), await restores.get_loss(database)
+            if lost is not None and self._is_of_another(end, timeline):
+                if missing or self._is_unsure:
+                    await restores.update_to_paused(database, reason=lost)
+                elif self.seq_min > end.seq:
+                    self._mark = None
+        if lost is not None:
+            logger.warning("a change of servers lost something", loss=lost)
         return True
+
+    def _is_of_another(self, end: LogEnd, timeline: int) -> bool:
+        """Whether the mark is of the server before the one of this timeline, and still counts."""
+        mark = self._mark
+        return (
+            mark is not None
+            and (mark.installation_id, mark.confirmed_time) == (end.installation_id, end.confirmed_time)
+            and mark.timeline not in {0, timeline}
+        )
 
     async def _adopt(self) -> None:
         count = await db.change(self._pool, log.adopt)

@@ -16,6 +16,9 @@ from uuid import UUID
 from afterword.kit.db import IDLE_TRANSACTION_TIMEOUT_SECONDS, Database
 from afterword.sending.queue.records import TIMELINE
 
+SEEN_SECONDS: Final = 30.0
+UNSEEN_SECONDS: Final = 120.0
+
 
 @dataclass(frozen=True, slots=True)
 class LogPosition:
@@ -133,19 +136,19 @@ class LogEnd:
 
 async def get_log_end(db: Database) -> LogEnd:  # any tenant: the server
     return await db.records(LogEnd).fetch_one(
-        """select g.installation_id, g.confirmed_time,
-             coalesce((select seq from event
-                       where created_time <= coalesce(pg_last_xact_replay_timestamp(), 'infinity')
-                       order by xid desc, seq desc limit 1), 0) as seq,
-             coalesce(pg_last_xact_replay_timestamp(), g.watched_time) as time
-           from sending_guard g"""
+        """select g.installation_id, g.confirmed_time, coalesce(replayed, g.watched_time) as time,
+             coalesce((select seq from event where created_time <= coalesce(replayed, 'infinity')
+                       order by xid desc, seq desc limit 1), 0) as seq
+           from sending_guard g, pg_last_xact_replay_timestamp() replayed"""
     )
 
 
-async def meet_workers(db: Database, *, run_id: UUID, timeline: int) -> int:  # any tenant: workers serve all
+async def meet_workers(  # any tenant: workers serve all
+    db: Database, *, run_id: UUID, timeline: int, is_settled: bool
+) -> int:
     """Note that this worker has compared on this timeline; the number of those that have not.
 
-    Those that were not seen for `UNSEEN_SECONDS` while others worked are forgotten.
+    Those that were not seen for `UNSEEN_SECONDS` are forgotten once this is settled.
     """
     return await db.fetch_value(
         """with met as (
@@ -154,66 +157,32 @@ async def meet_workers(db: Database, *, run_id: UUID, timeline: int) -> int:  # 
                where w.timeline <> $2 or w.seen_time < now() - make_interval(secs => $3::float8)),
            unseen as (
              delete from sending_worker
-             where timeline = $2 and run_id <> $1 and seen_time < now() - make_interval(secs => $4::float8))
+             where $5 and run_id <> $1 and seen_time < now() - make_interval(secs => $4::float8))
            select count(*) from sending_worker where timeline <> $2 and run_id <> $1""",
-        *(run_id, timeline, SEEN_SECONDS, UNSEEN_SECONDS),
+        *(run_id, timeline, SEEN_SECONDS, UNSEEN_SECONDS, is_settled),
     )
 
 
-async def delete_workers(
-    db: Database, *, run_id: UUID | None = None, timeline: int = 0
-) -> None:  # any tenant: as above
-    """Forget this worker, or without one those that did not compare on this timeline."""
+async def delete_worker(db: Database, *, run_id: UUID) -> None:  # any tenant: as above
+    await db.execute("delete from sending_worker where run_id = $1", run_id)
+
+
+async def add_loss(db: Database, *, text: str) -> None:  # any tenant: the guard of a whole installation
+    """Add what one worker knows to what the others have told of the same change of servers."""
     await db.execute(
-        "delete from sending_worker where case when $1::uuid is null then timeline <> $2 else run_id = $1 end",
-        *(run_id, timeline),
+        """update sending_guard set loss_time = now(), loss_text = left(concat_ws(' ',
+             case when loss_time > now() - make_interval(secs => $2::float8) then loss_text end, $1::text), 500)""",
+        *(text, UNSEEN_SECONDS),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """What workers know of that a promoted server lacked. `lost_items`: gone, and a message of each may have left."""
-
-    loss_time: datetime
-    lost_items: int
-    lost_events: int
-    recorded_again: int
-
-    @property
-    def text(self) -> str:
-        return (
-            f"The server that took over before {self.loss_time:%Y-%m-%d %H:%M} UTC lacked the last moments of the one "
-            f"before: {self.lost_events} events at least, {self.recorded_again} attempts to send, which were recorded "
-            f"again, and {self.lost_items} items of which a message left and that are gone."
-        )
-
-
-async def add_loss(  # any tenant: the guard of a whole installation
-    db: Database, *, timeline: int, items: int, events: int, recorded: int
-) -> None:
-    """Add what one worker knows of; `events` counts as the most of what any has seen."""
-    await db.execute(
-        """update sending_guard
-           set loss_timeline = $1, loss_time = now(),
-             lost_items = $2 + case when loss_timeline = $1 then lost_items else 0 end,
-             lost_events = greatest($3, case when loss_timeline = $1 then lost_events else 0 end),
-             recorded_again = $4 + case when loss_timeline = $1 then recorded_again else 0 end""",
-        *(timeline, items, events, recorded),
+async def get_loss(db: Database, *, seconds: float = UNSEEN_SECONDS) -> str | None:  # any tenant: as above
+    """What workers told in the last seconds of a change of servers."""
+    return await db.fetch_value(
+        "select loss_text from sending_guard where loss_time > now() - make_interval(secs => $1::float8)", seconds
     )
 
 
-async def get_lost(db: Database, *, timeline: int | None = None) -> Lost | None:  # any tenant: as above
-    """What the last change of servers, or the one to this timeline, lost in the last days, as far as it is known."""
-    return await db.records(Lost).fetch_row(
-        """select loss_time, lost_items, lost_events, recorded_again from sending_guard
-           where loss_time > now() - make_interval(days => $1) and ($2::bigint is null or loss_timeline = $2)""",
-        *(LOSS_DAYS, timeline),
-    )
-
-
-LOSS_DAYS: Final = 7  # in which it is told
-SEEN_SECONDS: Final = 30.0
-UNSEEN_SECONDS: Final = 120.0
 LATE_MINUTES: Final = 15
 LATE_ITEMS_MAX: Final = 100
 WATCH_WRITTEN_SECONDS: Final = 10.0
@@ -227,11 +196,6 @@ class SendingMark:
     confirmed_time: datetime
     seq: int
     timeline: int = 0  # 0: not known
-
-    def is_before(self, end: LogEnd, *, timeline: int) -> bool:
-        """Whether it is of a server before the one of this timeline, and still counts."""
-        is_same = (self.installation_id, self.confirmed_time) == (end.installation_id, end.confirmed_time)
-        return is_same and self.timeline not in {0, timeline}
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,20 +66,26 @@ class Loss:
     """What a server did not know: attempts recorded again, and items that are gone, of which mail left."""
 
     recorded: int = 0
-    gone: list[LeaseKey] = field(default_factory=list[LeaseKey])
+    gone: set[LeaseKey] = field(default_factory=set[LeaseKey])
+
+    def text(self, end: datetime, *, events: int) -> str:
+        """`events`: the least number of those that are gone."""
+        return (
+            f"The server that took over had received what was before {end:%Y-%m-%d %H:%M:%S} UTC. Of what came after, "
+            f"a worker knows of {events} events at least, of {self.recorded} attempts to send, which are recorded "
+            f"again, and of {len(self.gone)} items that are gone though a message may have left."
+        )
 
 
-async def compare(pool: Pool, *, memory: Memory, lease: Lease) -> Loss:
-    """Record again what is remembered and not there; also what ends meanwhile. Repeating it changes nothing."""
-    loss = Loss()
+async def compare(pool: Pool, *, memory: Memory, lease: Lease, loss: Loss) -> None:
+    """Record again what is remembered and not there, also what ends meanwhile, and add it to `loss`."""
     done = set[tuple[LeaseKey, bool]]()
     while batch := _next({key: entry for key, entry in memory.all().items() if (key, entry[1] is None) not in done}):
         given = {"begun": batch, "lease": lease, "now": pool.clock.now()}
         found = await change(pool, record_again, **given)
         loss.recorded += found.recorded
-        loss.gone += [key for key in found.gone if (key, True) not in done]
+        loss.gone |= found.gone
         done |= {(key, result is None) for key, (_, result) in batch.items()}
-    return loss
 
 
 def _next(begun: Begun) -> Begun:
@@ -96,7 +102,7 @@ def _next(begun: Begun) -> Begun:
 async def record_again(db: Database, *, begun: Begun, lease: Lease, now: datetime) -> Loss:
     """Begin and settle these attempts, of one item each, where there is no record of that."""
     existing = set(await late_outcomes.list_locked_items(db, items=[key[:2] for key in begun]))
-    gone = [key for key, (_, result) in begun.items() if key[:2] not in existing and _may_have_left(result)]
+    gone = {key for key, (_, result) in begun.items() if key[:2] not in existing and _may_have_left(result)}
     there = [key for key in begun if key[:2] in existing]
     is_lost = await store.list_lost(db, lease_keys=there) if there else {}
     lost = {key: begun[key] for key in there if is_lost.get(key)}

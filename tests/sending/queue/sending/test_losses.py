@@ -1,4 +1,4 @@
-"""What a worker did, and a promoted server does not know: refused where nothing is missing, recorded again elsewhere."""
+"""What a worker did, and a promoted server does not know: nothing, or recorded again, or gone."""
 
 import msgspec
 import pytest
@@ -29,7 +29,9 @@ async def remember(queue: Queue, memory: Memory, outcome: Outcome, *dispatches: 
 
 
 async def compare(queue: Queue, worker: Worker, memory: Memory) -> Loss:
-    return await losses.compare(queue.pool, memory=memory, lease=worker.lease)
+    loss = Loss()
+    await losses.compare(queue.pool, memory=memory, lease=worker.lease, loss=loss)
+    return loss
 
 
 class TestNothingIsMissing:
@@ -68,7 +70,7 @@ class TestGone:
 
         loss = await compare(queue, worker, memory)
 
-        assert Loss(0, [dispatch.item.lease_key] if is_told else []) == loss
+        assert Loss(0, {dispatch.item.lease_key} if is_told else set()) == loss
 
     async def test_an_item_that_is_under_way(self, queue: Queue, standby: Standby) -> None:
         await standby.follow()
@@ -78,7 +80,7 @@ class TestGone:
         memory.begin(dispatch)
         await standby.promote()
 
-        assert [dispatch.item.lease_key] == (await compare(queue, worker, memory)).gone
+        assert {dispatch.item.lease_key} == (await compare(queue, worker, memory)).gone
 
 
 class TestRecordedAgain:
@@ -209,7 +211,7 @@ class TestRecordedAgain:
 
 
 class TestMovedOn:
-    """Something happened on the new server before this worker had compared: its acceptance is on record all the same."""
+    """Others acted on the new server before this worker had compared: its acceptance is on record all the same."""
 
     async def test_cancelled(self, queue: Queue, standby: Standby) -> None:
         item, worker, memory = await queue.schedule(), queue.worker(), Memory()
