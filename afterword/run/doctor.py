@@ -209,6 +209,7 @@ async def look_at_scan(command: Sequence[str], *, seconds: float) -> Sequence[Fi
 
 
 BACKUP_SECONDS_MAX = 8 * 86_400  # since the last one that somebody asked for
+LOSS_SECONDS = 7 * 86_400.0  # in which a loss is told
 UNSAVED_SECONDS_MAX = 86_400  # of a new installation
 CLOCK_SKEW_SECONDS_MAX = 5
 TRANSACTION_SECONDS_MAX = 60
@@ -417,6 +418,9 @@ async def _mailboxes(database: db.Database, clock: Callable[[], datetime]) -> Fi
 
 async def _guard(database: db.Database, data_folder: Path) -> Finding:
     reason = await restores.went_back(database, mark=read_mark(data_folder / MARK_FILE))
+    lost = await restores.get_loss(database, seconds=LOSS_SECONDS) if reason is None else None
+    if lost is not None:
+        return Finding("past", True, lost, "What is gone must be asked for again.", is_warning=True)
     if reason is None:
         return Finding("past", True, "The database was not put back to an earlier moment.")
     advice = (

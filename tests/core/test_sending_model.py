@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from afterword.core.scheduling import statuses
-from afterword.core.scheduling.statuses import ITEM_TERMINAL, MOVES, Item, Move
+from afterword.core.scheduling.statuses import ITEM_TERMINAL, MOVES, RECORD_AGAIN, RECORD_AGAIN_NOTED, Item, Move
 from tests.bar import Tell
 
 SCHEDULED, CLAIMED, SENDING, SENT, FAILED, UNCERTAIN, ABORTED, IGNORED = Item
@@ -362,7 +362,8 @@ def test_design(tell: Tell) -> None:
     tell(
         f"model: {states} states of {len(DESIGN)} settings, {len(arcs)} arcs, {len(MOVES)} moves: violations 0, stuck 0"
     )
-    assert {(move.name, current, to) for move in MOVES for current, to in move.arcs} == arcs
+    of_losses = {RECORD_AGAIN, RECORD_AGAIN_NOTED}  # see test_loss_model
+    assert {(move.name, current, to) for move in MOVES if move not in of_losses for current, to in move.arcs} == arcs
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ async def _claim_issue(db: Database, *, organization_id: str, questionnaire_id: 
     )
 
 
-async def _insert_instances(  # any tenant: a claimed batch serves many organizations
+async def insert_instances(  # any tenant: a claimed batch serves many organizations
     db: Database, *, instances: Sequence[Instance], event_ids: Sequence[str], actor: Actor
 ) -> set[tuple[str, str]]:
     """Insert instances and their events unless item or reference has one; returns the keys of those inserted."""
@@ -244,7 +244,7 @@ async def issue_for_items(
     ]
     # Most items are claimed once, so insert first and read only those that conflict.
     event_ids = ids.ordered_many(now, len(new))
-    made = await _insert_instances(db, instances=new, event_ids=event_ids, actor=actor)
+    made = await insert_instances(db, instances=new, event_ids=event_ids, actor=actor)
     instances = [instance for instance in new if (instance.organization_id, instance.instance_id) in made]
     found = {_item_key(instance): instance for instance in instances}
     others = [key for item in items if (key := (item.organization_id, item.item_id)) not in found]
@@ -367,7 +367,7 @@ async def _existing(db: Database, *, issuable: Issuable, request: IssueInput) ->
 
 
 async def _insert(db: Database, *, instance: Instance, now: datetime, actor: Actor) -> Instance:
-    if not await _insert_instances(db, instances=[instance], event_ids=[ids.ordered(now)], actor=actor):
+    if not await insert_instances(db, instances=[instance], event_ids=[ids.ordered(now)], actor=actor):
         raise errors.NotFound("There is no such questionnaire instance.")  # that of this form was deleted
     return instance
 

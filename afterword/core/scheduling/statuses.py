@@ -186,6 +186,16 @@ LATE_ACCEPTANCE_NOTED: Final = _move(
     "an attempt of unknown outcome, or the one under way, turned out accepted; the item is being sent or has its end",
     "attempt accepted late, or its report kept; what is being sent ends as already accepted",
 )
+RECORD_AGAIN: Final = _move(
+    "record again: scheduled, claimed, sending → sending",
+    "on a new timeline, a worker had begun it; the epoch is not above that of then",
+    "the epoch, attempt and instance of then; an open attempt before it ends as unknown",
+)
+RECORD_AGAIN_NOTED: Final = _move(
+    "record again noted: scheduled, claimed, sending, sent, failed, uncertain, aborted, ignored",
+    "as above, but it has moved on",
+    "the attempt of then, as unknown; late acceptance may follow",
+)
 CANCEL: Final = _move(
     "cancel: scheduled, claimed → aborted", "not begun", "epoch + 1; terminal event; a note if a copy may be out"
 )
@@ -201,7 +211,8 @@ DELETE: Final = _move(
 
 MOVES: Final[tuple[Move, ...]] = (
     CLAIM, HOLD, SKIP, RELEASE, GIVE_UP, RENEW, BEGIN, ACCEPTED, REFUSED, RETRY, THROTTLED, UNKNOWN, ALREADY_ACCEPTED,
-    REAP_CLAIMED, REAP_SENDING, LATE_ACCEPTANCE, LATE_ACCEPTANCE_NOTED, CANCEL, EDIT, RESOLVE, DELETE,
+    REAP_CLAIMED, REAP_SENDING, LATE_ACCEPTANCE, LATE_ACCEPTANCE_NOTED, RECORD_AGAIN, RECORD_AGAIN_NOTED, CANCEL, EDIT,
+    RESOLVE, DELETE,
 )  # fmt: skip
 ITEM_TERMINAL: Final = frozenset({Item.SENT, Item.FAILED, Item.UNCERTAIN, Item.ABORTED, Item.IGNORED})
 PUBLIC_ITEM: Final[dict[Item, PublicItem]] = {

@@ -19,6 +19,7 @@ OF_INSTALLATION: Final = frozenset(
         "job_timeout",
         "response_fill",
         "sending_guard",
+        "sending_worker",
     }  # none has rows of an organization
 )
 

@@ -2377,9 +2377,19 @@ CREATE TABLE sending_guard (
     watched_time timestamp with time zone DEFAULT now() NOT NULL,
     paused_time timestamp with time zone,
     paused_reason text,
+    loss_time timestamp with time zone,
+    loss_text text,
     CONSTRAINT sending_guard_check CHECK (((paused_time IS NULL) = (paused_reason IS NULL))),
+    CONSTRAINT sending_guard_check1 CHECK (((loss_time IS NULL) = (loss_text IS NULL))),
     CONSTRAINT sending_guard_is_single_check CHECK (is_single),
+    CONSTRAINT sending_guard_loss_text_check CHECK (((length(loss_text) >= 1) AND (length(loss_text) <= 500))),
     CONSTRAINT sending_guard_paused_reason_check CHECK (((length(paused_reason) >= 1) AND (length(paused_reason) <= 500)))
+);
+
+CREATE TABLE sending_worker (
+    run_id uuid NOT NULL,
+    timeline bigint NOT NULL,
+    seen_time timestamp with time zone DEFAULT now() NOT NULL
 );
 
 CREATE TABLE sequence (
@@ -3025,6 +3035,9 @@ ALTER TABLE ONLY rollup_wide
 
 ALTER TABLE ONLY sending_guard
     ADD CONSTRAINT sending_guard_pkey PRIMARY KEY (is_single);
+
+ALTER TABLE ONLY sending_worker
+    ADD CONSTRAINT sending_worker_pkey PRIMARY KEY (run_id);
 
 ALTER TABLE ONLY sequence
     ADD CONSTRAINT sequence_pkey PRIMARY KEY (organization_id, sequence_id);

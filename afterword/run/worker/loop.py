@@ -72,7 +72,7 @@ async def run(
         return
     async with pool:
         defaults = channels(pool)
-        guard = Guard(pool=pool, folder=folder)
+        guard = Guard(pool=pool, folder=folder, pace=pace)
         sender = Sender(pool=pool, site=site, channels=defaults, mail_from=mail_from, pace=pace, guard=guard)
         heartbeat = _heartbeat(database_url, sender, pace)
         logger.info("worker started", run_id=str(sender.run_id), channel_ids=sorted(defaults), slots=pace.slots)

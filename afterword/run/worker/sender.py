@@ -11,7 +11,6 @@ import faulthandler
 import os
 import random
 import time
-import uuid
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -169,6 +168,7 @@ class Claimer:
                 secret=self.secret,
                 draw=random.random,
                 seq_min=self.guard.seq_min,
+                timeline=self.guard.timeline,
                 by_domain=by_domain,
                 empty_until=empty_until,
             )
@@ -185,7 +185,9 @@ class Claimer:
     async def _claim_one_by_one(self, shares: Mapping[LaneKey, int]) -> tuple[Mapping[LaneKey, int], int]:
         """As `_claim`, but an item that cannot be prepared fails alone: it counts an attempt and waits."""
         started = time.monotonic()
-        given: dict[str, Any] = {"shares": shares, "lease": self.lease, "seq_min": self.guard.seq_min}
+        given: dict[str, Any] = {
+            "shares": shares, "lease": self.lease, "seq_min": self.guard.seq_min, "timeline": self.guard.timeline,
+        }  # fmt: skip
         items = await db.change(self.pool, sending.claim_bare, **given)
         entered = 0
         for item in items:
@@ -281,7 +283,7 @@ class Sender:
     def __init__(
         self, *, pool: Pool, site: Site, channels: Mapping[int, Channel], mail_from: str, pace: Pace, guard: Guard
     ) -> None:
-        self.run_id = uuid.uuid4()
+        self.run_id = guard.run_id
         self._pool = pool
         self._site = site
         self._mail_from = mail_from
@@ -361,6 +363,7 @@ class Sender:
             except errors.Unavailable as error:
                 if not away:
                     logger.warning("the database is away", cause=str(error.__cause__ or error))
+                self._guard.doubt()
                 away = min(max(away * 2, AWAY_SECONDS), AWAY_SECONDS_MAX)
                 await wait(stop, away * jitter())
             except Exception:
@@ -422,6 +425,7 @@ class Sender:
         if slot.is_under_way:
             self._under_way.release()
         del self._slots[item.lease_key]
+        self._guard.memory.drop(item.lease_key)
         self._freed.set()
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("slot failed", exc_info=error, organization_id=item.organization_id, item_id=item.item_id)
@@ -525,6 +529,7 @@ class Sender:
             slot.beginning.add_done_callback(_has_failed)  # retrieves its error, so that it is not logged
         if await asyncio.shield(slot.beginning):
             slot.phase = Phase.BEGUN
+            self._guard.memory.begin(slot.dispatch)
             return True
         return False
 
@@ -536,6 +541,7 @@ class Sender:
             await self._until_written(lambda: self._releases.submit(result), slot)
         elif has_begun or await self._has_begun(slot):  # an answer to RCPT is an attempt as well
             slot.phase = Phase.CLOSING
+            self._guard.memory.end(result, now=self._pool.clock.now())
             if isinstance(outcome, Sent):  # other outcomes may close the account: nothing more is claimed before that
                 self._make_room(slot)
             await self._until_written(lambda: self._settles.submit(result), slot)

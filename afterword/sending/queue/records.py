@@ -161,6 +161,11 @@ ITEM_COLUMNS: Final = columns_of(QueueItemRecord)
 # A worker reads these of an item that it claims; its record has the database's time besides.
 DECIDED_COLUMNS: Final = columns_of(DecidedItem)
 CLAIMED_COLUMNS: Final = columns_of(Claimed, without=("database_now",))
+# The server's, which a promotion changes at once (`pg_control_checkpoint` learns of it later); 0 on a standby.
+TIMELINE: Final[LiteralString] = (
+    "case when pg_is_in_recovery() then 0 "
+    "else ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint end"
+)
 # Adds the outcomes of the attempts in `closed` to their totals. In shards, so that workers seldom wait for a row.
 COUNTED: Final[LiteralString] = """counted as (
              insert into attempt_total (outcome, shard, total)

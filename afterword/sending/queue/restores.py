@@ -3,13 +3,21 @@
 In such a database items wait that were sent since. So workers remember the newest event that they saw committed. If the
 log now ends before it, or if nothing is remembered and many items are late while no worker ran, sending is paused. The
 pause is a row of the database, so it stops every machine.
+
+A standby that was promoted may lack the last moments. It is known by its timeline, on which every worker compares what
+it did before anybody claims; see `sending.losses`.
 """
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+from uuid import UUID
 
 from afterword.kit.db import IDLE_TRANSACTION_TIMEOUT_SECONDS, Database
+from afterword.sending.queue.records import TIMELINE
+
+SEEN_SECONDS: Final = 30.0
+UNSEEN_SECONDS: Final = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +120,69 @@ async def update_to_confirmed(db: Database) -> bool:  # any tenant: the guard of
     )
 
 
+async def get_timeline(db: Database) -> int:  # any tenant: the server
+    return await db.fetch_value(f"select {TIMELINE}")
+
+
+@dataclass(frozen=True, slots=True)
+class LogEnd:
+    """The end of what a promoted server received: its newest event, and the time of its last commit, or near it."""
+
+    installation_id: str
+    confirmed_time: datetime
+    seq: int
+    time: datetime
+
+
+async def get_log_end(db: Database) -> LogEnd:  # any tenant: the server
+    return await db.records(LogEnd).fetch_one(
+        """select g.installation_id, g.confirmed_time, coalesce(replayed, g.watched_time) as time,
+             coalesce((select seq from event where created_time <= coalesce(replayed, 'infinity')
+                       order by xid desc, seq desc limit 1), 0) as seq
+           from sending_guard g, pg_last_xact_replay_timestamp() replayed"""
+    )
+
+
+async def meet_workers(  # any tenant: workers serve all
+    db: Database, *, run_id: UUID, timeline: int, is_settled: bool
+) -> int:
+    """Note that this worker has compared on this timeline; the number of those that have not.
+
+    Those that were not seen for `UNSEEN_SECONDS` are forgotten once this is settled.
+    """
+    return await db.fetch_value(
+        """with met as (
+             insert into sending_worker as w (run_id, timeline) values ($1, $2)
+             on conflict (run_id) do update set timeline = $2, seen_time = now()
+               where w.timeline <> $2 or w.seen_time < now() - make_interval(secs => $3::float8)),
+           unseen as (
+             delete from sending_worker
+             where $5 and run_id <> $1 and seen_time < now() - make_interval(secs => $4::float8))
+           select count(*) from sending_worker where timeline <> $2 and run_id <> $1""",
+        *(run_id, timeline, SEEN_SECONDS, UNSEEN_SECONDS, is_settled),
+    )
+
+
+async def delete_worker(db: Database, *, run_id: UUID) -> None:  # any tenant: as above
+    await db.execute("delete from sending_worker where run_id = $1", run_id)
+
+
+async def add_loss(db: Database, *, text: str) -> None:  # any tenant: the guard of a whole installation
+    """Add what one worker knows to what the others have told of the same change of servers."""
+    await db.execute(
+        """update sending_guard set loss_time = now(), loss_text = left(concat_ws(' ',
+             case when loss_time > now() - make_interval(secs => $2::float8) then loss_text end, $1::text), 500)""",
+        *(text, UNSEEN_SECONDS),
+    )
+
+
+async def get_loss(db: Database, *, seconds: float = UNSEEN_SECONDS) -> str | None:  # any tenant: as above
+    """What workers told in the last seconds of a change of servers."""
+    return await db.fetch_value(
+        "select loss_text from sending_guard where loss_time > now() - make_interval(secs => $1::float8)", seconds
+    )
+
+
 LATE_MINUTES: Final = 15
 LATE_ITEMS_MAX: Final = 100
 WATCH_WRITTEN_SECONDS: Final = 10.0
@@ -124,6 +195,7 @@ class SendingMark:
     installation_id: str
     confirmed_time: datetime
     seq: int
+    timeline: int = 0  # 0: not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +207,7 @@ class View:
     is_new: bool = False
 
 
-async def check_log(db: Database, *, mark: SendingMark | None, is_first: bool) -> View:
+async def check_log(db: Database, *, mark: SendingMark | None, is_first: bool, timeline: int = 0) -> View:
     """Pause sending if this database is older than the one of `mark`. `is_first`: without one, late items decide."""
     position = await get_log_position(db)
     if position.paused_time is not None:
@@ -157,7 +229,7 @@ async def check_log(db: Database, *, mark: SendingMark | None, is_first: bool) -
     seq = position.newest_seq
     if known is not None and known.confirmed_time == position.confirmed_time:
         seq = max(seq, known.seq)
-    return View(SendingMark(position.installation_id, position.confirmed_time, seq), None)
+    return View(SendingMark(position.installation_id, position.confirmed_time, seq, timeline), None)
 
 
 async def went_back(db: Database, *, mark: SendingMark | None) -> str | None:

@@ -27,7 +27,7 @@ from afterword.people.responders.suppressions import REASONS as SUPPRESSION_REAS
 
 S, C, B, SENT, F, U, A, I = Item  # noqa: E741  scheduled, claimed, sending, sent, failed, uncertain, aborted, ignored
 DRAWN = {
-    (S, C), (S, SENT), (S, A),
+    (S, C), (S, B), (S, SENT), (S, A),
     (C, S), (C, B), (C, SENT), (C, F), (C, A), (C, I),
     (B, SENT), (B, F), (B, U), (B, S),
     (F, SENT), (U, SENT), (U, F),

@@ -24,8 +24,9 @@ from afterword.kit.transport.base import Outcome, Refused, Retry, Sent, Unknown
 from afterword.sending.queue import late_outcomes, service
 from afterword.sending.queue.late_outcomes import LateAcceptance
 from afterword.sending.queue.records import QueueItemUpdate
-from afterword.sending.queue.sending import outcomes, service as sending, store
+from afterword.sending.queue.sending import losses, outcomes, service as sending, store
 from afterword.sending.queue.sending.dispatches import Dispatch
+from afterword.sending.queue.sending.losses import Loss, Memory
 from afterword.sending.queue.sending.outcomes import Waits
 from afterword.sending.queue.sending.service import Result
 from tests.sending.queue.conftest import Queue, Worker
@@ -90,6 +91,12 @@ class Case:
             acceptance = LateAcceptance(*item.key, ids.ordered(now), reply="delivered")
             await late_outcomes.record_acceptances(database, acceptances=[acceptance], now=now)
 
+    async def compare(self, *, by: int) -> None:
+        """With a server that knows nothing of an attempt, so many epochs after the item's own."""
+        memory, item = Memory(), self.dispatch.item
+        memory.begin(msgspec.structs.replace(self.dispatch, item=msgspec.structs.replace(item, epoch=item.epoch + by)))
+        await losses.compare(self.queue.pool, memory=memory, lease=self.worker.lease, loss=Loss())
+
     async def change(self, change: QueueItemUpdate) -> None:
         caller, secret = self.queue.house.caller, self.queue.secret
         await self.queue.run(service.change, caller=caller, item_id=self.item_id, change=change, secret=secret)
@@ -122,6 +129,8 @@ ACTS: dict[Move, Act] = {
     statuses.REAP_SENDING: lambda case: case.reap(),
     statuses.LATE_ACCEPTANCE: lambda case: case.learn(),
     statuses.LATE_ACCEPTANCE_NOTED: lambda case: case.learn(),
+    statuses.RECORD_AGAIN: lambda case: case.compare(by=1),
+    statuses.RECORD_AGAIN_NOTED: lambda case: case.compare(by=-1),
     statuses.CANCEL: lambda case: case.change(QueueItemUpdate(status_id=5)),
     statuses.EDIT: lambda case: case.change(
         QueueItemUpdate(send_time=Moment(case.dispatch.item.database_now + MOMENT, 0))
@@ -145,6 +154,7 @@ VARIANTS: dict[Move, list[Variant]] = {
 ONLY_FROM: dict[Move, set[Item]] = {
     statuses.REAP_CLAIMED: set(Item) - {Item.SENDING},
     statuses.REAP_SENDING: set(Item) - {Item.CLAIMED},
+    statuses.RECORD_AGAIN: {Item.SCHEDULED, Item.CLAIMED, Item.SENDING},
     # Deleting what waits cancels it first, which is a move of its own.
     statuses.DELETE: set(Item) - {Item.SCHEDULED, Item.CLAIMED},
 }

@@ -41,6 +41,7 @@ class Result(msgspec.Struct, frozen=True):
     dispatch: Dispatch
     outcome: Outcome
     waits: Waits
+    is_late: bool = False  # settled again on a server that lost it
 
 
 class Prepared(msgspec.Struct, frozen=True):
@@ -61,15 +62,18 @@ async def claim(
     secret: bytes,
     draw: Draw,
     seq_min: int = 0,
+    timeline: int | None = None,
     by_domain: Collection[AccountKey] = (),
     empty_until: Mapping[LaneKey, datetime] = MappingProxyType({}),
 ) -> Prepared:
     """Claim due items and decide about them: those that go become dispatches, the others are moved on.
 
     `metered`: the accounts with a rate, whose buckets pay for the dispatches. `by_domain`: the accounts that have a
-    recipient domain with a rate of its own. `seq_min` and `empty_until` as in `store.claim_items`.
+    recipient domain with a rate of its own. `seq_min`, `timeline` and `empty_until` as in `store.claim_items`.
     """
-    items = await claim_bare(db, shares=shares, lease=lease, seq_min=seq_min, empty_until=empty_until)
+    items = await claim_bare(
+        db, shares=shares, lease=lease, seq_min=seq_min, timeline=timeline, empty_until=empty_until
+    )
     if not items:
         return Prepared((), {}, {})
     dispatches = await prepare(db, items=items, cache=cache, secret=secret, draw=draw, by_domain=by_domain)
@@ -84,10 +88,17 @@ async def claim_bare(
     shares: Mapping[LaneKey, int],
     lease: Lease,
     seq_min: int = 0,
+    timeline: int | None = None,
     empty_until: Mapping[LaneKey, datetime] = MappingProxyType({}),
 ) -> list[Claimed]:
     return await store.claim_items(
-        db, shares=shares, owner=lease.owner, lease_seconds=lease.seconds, seq_min=seq_min, empty_until=empty_until
+        db,
+        shares=shares,
+        owner=lease.owner,
+        lease_seconds=lease.seconds,
+        seq_min=seq_min,
+        timeline=timeline,
+        empty_until=empty_until,
     )
 
 
@@ -189,7 +200,7 @@ async def settle(db: Database, *, results: Sequence[Result], now: datetime) -> N
         ]
         if followed:
             await reminders.schedule_next(db, sent=followed, now=now)
-    fenced = [s for key, s in settlements.items() if key not in moved and s.outcome == "accepted"]
+    fenced = [s for key, s in settlements.items() if key not in moved and s.outcome in {"accepted", "accepted_late"}]
     if fenced:
         await late_outcomes.record_acceptances(db, acceptances=[_late_acceptance(s, now) for s in fenced], now=now)
     failed = [key for key in moved if settlements[key].status == Item.FAILED and by_key[key].settings.reserves_contacts]
@@ -262,6 +273,11 @@ async def _settlements(
     settlements = {
         item.key: outcomes.settled(item, result.outcome, waits=result.waits, now=now)
         for item, result in zip(items, results, strict=True)
+    }
+    settlements |= {
+        item.key: msgspec.structs.replace(settlement, outcome="accepted_late")
+        for item, result in zip(items, results, strict=True)
+        if result.is_late and (settlement := settlements[item.key]).outcome == "accepted"
     }
     unsent = [item for item in items if settlements[item.key].status != Item.SENT]
     known = await late_outcomes.list_known(db, items=[item.key for item in unsent]) if unsent else {}

@@ -17,11 +17,21 @@ import msgspec
 from afterword.core.scheduling.lanes import LaneKey
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import arrays, qualified
-from afterword.sending.queue.records import CLAIMED_COLUMNS, COUNTED, LOGGED, LOGGED_COLUMNS, Claimed, ItemKey, LeaseKey
+from afterword.sending.queue.records import (
+    CLAIMED_COLUMNS,
+    COUNTED,
+    LOGGED,
+    LOGGED_COLUMNS,
+    TIMELINE,
+    Claimed,
+    ItemKey,
+    LeaseKey,
+)
 
+# A server that was promoted may lack what another one committed. Epochs of a new timeline begin above all of those.
 _CLAIMING: Final = f"""update queue_item q
-           set status = 2, epoch = q.epoch + 1, attempts = q.attempts + 1, owner = $4::uuid,
-             lease_until = now() + make_interval(secs => $5::float8)
+           set status = 2, epoch = greatest(q.epoch, (select ({TIMELINE} - 1) << 32)) + 1, attempts = q.attempts + 1,
+             owner = $4::uuid, lease_until = now() + make_interval(secs => $5::float8)
            from due where q.organization_id = due.organization_id and q.item_id = due.item_id
            returning {qualified(CLAIMED_COLUMNS, "q")}, now() as database_now"""
 _RETURNED: Final = f"""returning q.organization_id, q.item_id, q.questionnaire_id, q.version, q.test, b.event_id,
@@ -119,12 +129,14 @@ async def claim_items(
     owner: UUID,
     lease_seconds: float,
     seq_min: int = 0,
+    timeline: int | None = None,
     empty_until: Mapping[LaneKey, datetime] = MappingProxyType({}),
 ) -> list[Claimed]:
     """Claim the oldest due items of each lane, at most its share; none while sending is paused.
 
-    `seq_min`: an event that the caller knows of; a database whose log ends before it is an older one. `empty_until`:
-    the due time at which the search in a lane begins.
+    `seq_min`: an event that the caller knows of; a database whose log ends before it is an older one. `timeline`: that
+    of the server that the caller has compared with what it sent; None does not ask. `empty_until`: the due time at
+    which the search in a lane begins.
     """
     rows = await db.fetch(
         f"""with lane as materialized (
@@ -132,6 +144,7 @@ async def claim_items(
              from unnest($1::text[], $2::text[], $3::int[], $7::timestamptz[])
                as l (organization_id, pipeline_id, share, since)
              where (select last_value from event_seq_seq) >= $6
+               and ($8::bigint is null or (select {TIMELINE}) = $8)
                and not exists (select from sending_guard where paused_time is not null)),
            due as materialized (
              select i.organization_id, i.item_id from lane l cross join lateral (
@@ -149,6 +162,7 @@ async def claim_items(
         lease_seconds,
         seq_min,
         [empty_until.get(lane) for lane in shares],
+        timeline,
     )
     return _claimed(rows)
 
@@ -284,6 +298,60 @@ async def list_begun(  # any tenant: a batch serves many
         margin_seconds,
     )
     return set(rows)
+
+
+async def list_lost(  # any tenant: a batch serves many
+    db: Database, *, lease_keys: Sequence[LeaseKey]
+) -> dict[LeaseKey, bool]:
+    """Of attempts that a worker began, those that are still open here; true where there is no record of them."""
+    return {
+        (organization_id, item_id, epoch): is_lost
+        for organization_id, item_id, epoch, is_lost in await db.fetch_tuples(
+            """select b.organization_id, b.item_id, b.epoch, a.epoch is null
+               from unnest($1::text[], $2::text[], $3::bigint[]) as b (organization_id, item_id, epoch)
+               left join attempt a
+                 on a.organization_id = b.organization_id and a.item_id = b.item_id and a.epoch = b.epoch
+               where a.outcome is null""",
+            *arrays(lease_keys, 3),
+        )
+    }
+
+
+async def update_items_to_begun(  # any tenant: a batch serves many
+    db: Database, *, begins: Sequence[tuple[str, str, int, int, str, str, bool]], owner: UUID, lease_seconds: float
+) -> None:
+    """Record attempts anew that had begun on a server that is gone: lease key, attempts, instance, responder, doubt.
+
+    What has moved on since only gets an attempt of unknown outcome, where there is `doubt` whether it was accepted.
+    The items are locked.
+    """
+    await db.execute(
+        f"""with b as materialized (
+             select b.*, q.status::int in (1, 2, 3) and q.epoch <= b.epoch as is_behind
+             from unnest($1::text[], $2::text[], $3::bigint[], $4::smallint[], $5::text[], $6::text[], $7::boolean[])
+               as b (organization_id, item_id, epoch, attempts, instance_id, responder_id, is_doubtful)
+             join queue_item q on q.organization_id = b.organization_id and q.item_id = b.item_id),
+           closed as (
+             update attempt a set finish_time = now(), outcome = 'unknown', reply = 'lost with the server'
+             from b where a.organization_id = b.organization_id and a.item_id = b.item_id and a.epoch < b.epoch
+               and a.outcome is null and b.is_behind
+             returning a.outcome),
+           {COUNTED},
+           moved as (
+             update queue_item q
+             set status = 3, epoch = b.epoch, attempts = b.attempts, owner = $8,
+               lease_until = now() + make_interval(secs => $9::float8),
+               questionnaire_instance_id = b.instance_id, responder_id = b.responder_id
+             from b where q.organization_id = b.organization_id and q.item_id = b.item_id and b.is_behind)
+           insert into attempt (organization_id, item_id, epoch, owner, finish_time, outcome, reply)
+           select organization_id, item_id, epoch, $8, case when not is_behind then now() end,
+             case when not is_behind then 'unknown' end, case when not is_behind then 'lost with the server' end
+           from b where is_behind or is_doubtful
+           on conflict do nothing""",
+        *arrays(begins, 7),
+        owner,
+        lease_seconds,
+    )
 
 
 async def settle_items(db: Database, *, settlements: Sequence[Settlement]) -> set[ItemKey]:

@@ -169,8 +169,10 @@ class Node:
 
 
 @contextlib.asynccontextmanager
-async def pair(one: Machine, other: Machine, folder: Path) -> AsyncGenerator[tuple[Node, Node]]:
-    """A primary and a standby without which it commits nothing: what was acknowledged is on both."""
+async def pair(
+    one: Machine, other: Machine, folder: Path, *, is_synchronous: bool = True
+) -> AsyncGenerator[tuple[Node, Node]]:
+    """A primary and a standby without which, if synchronous, it commits nothing: what was acknowledged is on both."""
     server = await embedded.start(folder, settings={"listen_addresses": ""})
     await server.stop()
     with (server.cluster / "pg_hba.conf").open("a") as rules:
@@ -182,7 +184,7 @@ async def pair(one: Machine, other: Machine, folder: Path) -> AsyncGenerator[tup
         await primary.ready()
         await asyncio.to_thread(_copy, primary, standby)
         primary.stop()
-        primary.start({"synchronous_standby_names": "standby"})
+        primary.start({"synchronous_standby_names": "standby" if is_synchronous else ""})
         password = (server.home / f"{cluster.SUPERUSER}.password").read_text().strip()
         standby.start(
             {

@@ -61,14 +61,16 @@ def start(machine: Machine, arguments: list[str], folder: Path) -> Child:
 
 
 @contextlib.asynccontextmanager
-async def rig_on(primary: Node, folder: Path, record: Callable[[str, object], None]) -> AsyncGenerator[Rig]:
+async def rig_on(
+    primary: Node, folder: Path, record: Callable[[str, object], None], *, items: int = ITEMS
+) -> AsyncGenerator[Rig]:
     """The rig, whose own connections go through the primary's socket."""
     await migrations.migrate(primary.url)
     async with await db.open_pool(primary.url, size_max=2) as pool:
         connection = await asyncpg.connect(primary.url)
         rig = Rig(primary.server, primary.url, pool, connection, folder, random.Random(1))  # noqa: S311
         rig.record = record
-        await rig.fill(organizations=4, lanes=2, items=ITEMS)
+        await rig.fill(organizations=4, lanes=2, items=items)
         await rig.connection.execute("update pipeline set paused = true")
         yield rig
         rig.connection.terminate()
