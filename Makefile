@@ -8,7 +8,7 @@ DEVELOPING := $(VENV)/.developing
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 UV := $(BIN)/uv pip install --quiet --python $(BIN)/python # five times faster; pip where its index has no uv
 HANGING := -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true # a test that never ends: where it stands, and a failure
-FAULTS := tests/run/backups tests/events tests/journeys tests/run/worker # where they are; looking through all tests takes long
+FAULTS := tests/deploy tests/run/backups tests/events tests/journeys tests/run/worker # where they are; looking through all tests takes long
 
 unexport PYTHONDONTWRITEBYTECODE # each of the many processes of a run would compile 900 files of packages anew
 

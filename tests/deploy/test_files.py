@@ -5,12 +5,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
 
 from afterword import __main__
 from afterword.kit import settings
+from tests.deploy import crds
 from tests.deploy.engine import DEPLOY
 
 COMPOSE = [DEPLOY / "compose.yaml", DEPLOY / "production.yaml"]
@@ -87,6 +89,50 @@ def test_pods_are_confined() -> None:
 def test_no_service_is_named_as_a_setting() -> None:
     """Kubernetes sets NAME_PORT in each pod, and AFTERWORD_PORT is a setting."""
     assert [] == [one for one in documents() if one["kind"] == "Service" and one["metadata"]["name"] == "afterword"]
+
+
+class TestCloudNativePG:
+    @pytest.fixture
+    def database(self) -> Any:
+        [found] = [one for one in documents() if one["kind"] == "Cluster"]
+        return found
+
+    @pytest.mark.parametrize(
+        ("change", "problem"),
+        [
+            ({"instances": "three"}, "$.spec.instances: 'three' is not of type 'integer'"),
+            ({"instances": 0}, "$.spec.instances: 0 is less than the minimum of 1"),
+            ({"replicas": 3}, "$.spec: Additional properties are not allowed ('replicas' was unexpected)"),
+            ({"storage": {"site": "1Gi"}}, "$.spec.storage: Additional properties are not allowed ('site' was unexpected)"),
+            ({"backup": {}}, "the schema of spec.backup was left out: add it to USED and write crds.json anew"),
+        ],
+    )  # fmt: skip
+    def test_refused(self, database: Any, change: Mapping[str, Any], problem: str) -> None:
+        database["spec"] |= change
+        assert [problem] == list(crds.problems(database))
+
+    def test_unknown_kind(self, database: Any) -> None:
+        assert ["there is no schema of postgresql.cnpg.io/v1 Backup"] == list(
+            crds.problems({**database, "kind": "Backup"})
+        )
+
+    def test_ok(self) -> None:
+        assert [] == [problem for one in documents() for problem in crds.problems(one)]
+
+    def test_names(self, database: Any) -> None:
+        """The login of the address in afterword.yaml is the one that the cluster is made with."""
+        secrets = {one["metadata"]["name"]: one["stringData"] for one in documents() if one["kind"] == "Secret"}
+        [pooler] = [one for one in documents() if one["kind"] == "Pooler"]
+        initial = database["spec"]["bootstrap"]["initdb"]
+        login = secrets[initial["secret"]["name"]]
+        url = urlsplit(secrets["afterword-secrets"]["AFTERWORD_DATABASE_URL"])
+        assert (login["username"], login["password"], initial["database"]) == (
+            url.username,
+            url.password,
+            url.path.removeprefix("/"),
+        )
+        assert initial["owner"] == url.username
+        assert database["metadata"]["name"] == pooler["spec"]["cluster"]["name"]
 
 
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
