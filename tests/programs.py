@@ -77,7 +77,10 @@ def install_packages(*programs: str, more: Sequence[str] = ()) -> None:
     """Those of `programs` that are missing, and `more`. A run may ask twice at once, which apt refuses."""
     with Path(tempfile.gettempdir(), "afterword-programs.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        packages = [*more, *({**PACKAGES, **STATISTICS, **CLUSTER}[program] for program in programs if not shutil.which(program))]
+        packages = [
+            *more,
+            *({**PACKAGES, **STATISTICS, **CLUSTER}[program] for program in programs if not shutil.which(program)),
+        ]
         if packages:
             print(f"Installing Debian's {', '.join(packages)} for the tests.")
             _run("apt-get", "update", "-qq")

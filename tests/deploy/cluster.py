@@ -118,11 +118,18 @@ class Host:
             )
         self.children[unit] = Child(process, log, f"{unit} on {self.machine.name}")
 
-    def run(self, *words: str, user: str, environment: Mapping[str, str] | None = None) -> str:
-        """Standard output of a command there."""
+    def run(self, *words: str, user: str, environment: Mapping[str, str] | None = None, given: str = "") -> str:
+        """Standard output of a command there, to which `given` is typed."""
         known = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **(environment or {})}
         done = subprocess.run(
-            self.inside(*words, user=user), env=known, capture_output=True, text=True, timeout=60, check=False, cwd="/"
+            self.inside(*words, user=user),
+            env=known,
+            input=given,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            cwd="/",
         )
         assert 0 == done.returncode, f"{words}\n{done.stdout}\n{done.stderr}"
         return done.stdout
@@ -235,7 +242,9 @@ class Cluster:
     async def streaming(self, name: str, *, primary: str, sync: bool) -> None:
         """Wait until a node follows the primary, and is its synchronous standby if wanted."""
         state = "sync" if sync else "async"
-        select = f"select count(*) from pg_stat_replication where application_name = '{name}' and sync_state = '{state}'"  # noqa: S608
+        select = (
+            f"select count(*) from pg_stat_replication where application_name = '{name}' and sync_state = '{state}'"
+        )
 
         async def follows() -> bool:
             return await asyncio.to_thread(self.psql, primary, f"{select} and state = 'streaming'") == "1"
@@ -275,11 +284,10 @@ class Cluster:
             return ""
 
         primary = await until(led, seconds=START_SECONDS_MAX, what="Patroni has made a database")
-        self.psql(primary, f"create role afterword login password '{PASSWORD}'")
-        self.psql(primary, "create database afterword owner afterword")
-        for setting in ("statement_timeout = '5s'", "lock_timeout = '2s'", "jit = off",
-                        "idle_in_transaction_session_timeout = '20s'"):  # fmt: skip
-            self.psql(primary, f"alter role afterword set {setting}")
+        words = ("psql", "--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1")
+        for _ in range(2):  # it may run again
+            known = {"DATABASE_PASSWORD": PASSWORD}
+            self.hosts[primary].run(*words, user="postgres", environment=known, given=(HA / "role.sql").read_text())
         other = next(name for name in DATABASES if name != primary)
         await self.streaming(other, primary=primary, sync=True)
         return primary

@@ -15,8 +15,20 @@ import jsonschema
 import yaml
 
 KEPT: Final = Path(__file__).with_name("crds.json")
-USED: Final = frozenset({"affinity", "bootstrap", "cluster", "instances", "pgbouncer", "postgresql", "resources",
-                         "storage", "type", "walStorage"})  # fmt: skip  of `spec`
+USED: Final = frozenset(
+    {
+        "affinity",
+        "bootstrap",
+        "cluster",
+        "instances",
+        "pgbouncer",
+        "postgresql",
+        "resources",
+        "storage",
+        "type",
+        "walStorage",
+    }
+)  # fmt: skip  of `spec`
 KINDS: Final = ("Cluster", "Pooler")
 LEFT_OUT: Final = {"$comment": "left out"}
 UNREAD: Final = frozenset({"description", "x-kubernetes-validations"})  # the rules are of a language of their own

@@ -73,7 +73,8 @@ class Crowd:
 
     async def read(self, stop: asyncio.Event) -> None:
         """The log from its beginning, as docs/webhooks.md says; when told to stop, to its end first."""
-        sites, after = itertools.cycle(self._orders.sites), ""
+        sites = itertools.cycle(self._orders.sites)
+        after = ""
         async with httpx2.AsyncClient(headers=self._orders.headers, timeout=REQUEST_SECONDS_MAX) as http:
             while True:
                 is_last = stop.is_set()
@@ -83,8 +84,9 @@ class Crowd:
                 elif page:
                     for row in page["results"]:
                         self._events.write(f"{json.dumps([row['event_id'], row['type']])}\n")
-                    last = [row["cursor"] for row in page["results"][-1:]]
-                    after = next(filter(None, [page["next_cursor"], *last]), after)
+                    if page["results"]:
+                        after = page["results"][-1]["cursor"]
+                    after = page["next_cursor"] or after
                     if is_last and not page["results"] and not page["next_cursor"]:
                         return
                     if page["results"]:

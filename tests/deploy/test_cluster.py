@@ -1,7 +1,11 @@
-"""The cluster of deploy/ha under load: a switch-over, a node that loses its power, a standby that is behind."""
+"""The cluster of deploy/ha under load: a switch-over, a node that loses its power, a standby that is behind.
+
+docs/cluster.md has the figures, and the commands that tests/deploy/cluster.py carries out in its own way.
+"""
 
 import asyncio
 import contextlib
+import itertools
 import json
 import os
 import shutil
@@ -114,7 +118,7 @@ class Run:
     def silence(self, site: int, *, since: float) -> float:
         """The longest time without an acknowledged order from this moment on."""
         moments = [each.moment for each in self.answers() if each.site == site and each.status == 201]
-        pairs = zip(moments, moments[1:], strict=False)
+        pairs = itertools.pairwise(moments)
         return max(later - earlier for earlier, later in pairs if later > since)
 
     async def finish(self) -> Figures:
@@ -244,7 +248,7 @@ async def test_killed_primary(folder: Path, tell: Tell) -> None:
 
 @pytest.mark.nightly
 async def test_lagging_standby(folder: Path, tell: Tell) -> None:
-    """Asynchronous, and behind when the primary is lost: orders are gone, clients and workers are told, nobody sends."""
+    """Asynchronous, and behind when the primary is lost: orders are gone, which all are told, and nobody sends."""
     async with running(folder) as run:
         cluster, gone, other = run.cluster, run.primary, run.standby
         settings = ("synchronous_mode=false", f"maximum_lag_on_failover={LAG_BYTES_MAX}")
@@ -273,9 +277,9 @@ async def test_lagging_standby(folder: Path, tell: Tell) -> None:
         lost, orphans = (figures.wrong.get(name, 0) for name in ("acknowledged_missing", "sent_of_nobody"))
         twice = figures.wrong.get("duplicated_unexplained", 0)
         tell(
-            f"node killed, asynchronous, {LAG_SECONDS} s behind: {lost} of {len(run.acknowledged_items())} acknowledged "
-            f"orders gone, {orphans} mails of such orders, {twice} mailed twice without a note; workers paused, the "
-            f"reader's cursor was refused"
+            f"node killed, asynchronous, {LAG_SECONDS} s behind: {lost} of {len(run.acknowledged_items())} "
+            f"acknowledged orders gone, {orphans} mails of such orders, {twice} mailed twice without a note; "
+            f"workers paused, the reader's cursor was refused"
         )
         assert lost > 0
         assert 0 == twice
