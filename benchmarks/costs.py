@@ -29,6 +29,7 @@ WARM_ITEMS: Final = 400
 CONNECTIONS: Final = 16
 PAGE: Final = 500
 ANSWERED_SECONDS: Final = 10.0
+ANSWERED_MAX: Final = 2_000  # in that time
 IDLE_SECONDS: Final = 20.0
 POLL_SECONDS: Final = 0.1
 SECONDS_MAX: Final = 600.0
@@ -105,7 +106,7 @@ async def measure(stage: Stage) -> Costs:
             after = await _sizes(stage)
         passed = await meter.of(_passed(stage), os.getpid())
         read = await meter.of(_read(stage, url))
-        crowd = await machine.crowd_of(stage, url, with_users=False)
+        crowd = await machine.crowd_of(stage, url, instances=ANSWERED_MAX, with_users=False)
         turns = [crowd.person] * CONNECTIONS
         answered = await meter.of(crowd.at_work(*turns, seconds=ANSWERED_SECONDS))
     events = after["count"] - before["count"]

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import httpx2
 
-REQUEST_SECONDS_MAX: Final = 10.0
+REQUEST_SECONDS_MAX: Final = 60.0
 LOOK_SECONDS: Final = 0.2
 PAGE: Final = 500
 
