@@ -8,7 +8,7 @@ DEVELOPING := $(VENV)/.developing
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 UV := $(BIN)/uv pip install --quiet --python $(BIN)/python # five times faster; pip where its index has no uv
 HANGING := -o faulthandler_timeout=600 -o faulthandler_exit_on_timeout=true # a test that never ends: where it stands, and a failure
-FAULTS := tests/run/backups tests/events tests/journeys tests/run/worker # where they are; looking through all tests takes long
+FAULTS := tests/deploy tests/run/backups tests/events tests/journeys tests/run/worker # where they are; looking through all tests takes long
 
 unexport PYTHONDONTWRITEBYTECODE # each of the many processes of a run would compile 900 files of packages anew
 
@@ -59,7 +59,7 @@ drawn-faults: setup ## of the tests that kill processes and servers those of eve
 faults: setup ## all tests that kill processes and servers, alone; each prints its figure
 	$(BIN)/pytest $(FAULTS) -m "faults and not nightly"
 
-# Needs root, and buildah, podman, runc, netavark, aardvark-dns, iptables, systemd-container, prometheus, mmdebstrap, zstd, pgbouncer, iproute2, postgresql-15, util-linux (unshare, setpriv, mount), faketime and spin: what is missing fails here.
+# Needs root, and buildah, podman, runc, netavark, aardvark-dns, iptables, systemd-container, prometheus, mmdebstrap, zstd, pgbouncer, iproute2, postgresql-15, util-linux (unshare, setpriv, mount), faketime and spin, and by apt patroni, etcd-server and haproxy: what is missing fails here.
 nightly: setup programs ## every test at its full size, those that only run then, and the proof of a release: three hours or more
 	export AFTERWORD_TEST_FAULTS=full; failed=0; \
 	  $(BIN)/pytest -n auto --dist worksteal -m "not faults and not nightly" || failed=1; \

@@ -11,8 +11,10 @@ import uvloop
 from benchmarks import (
     against,
     bulk,
+    capacity,
     claims,
     console,
+    costs,
     coverage,
     deep,
     disk,
@@ -54,6 +56,8 @@ RIVALS: Final = ("rivals",)  # needs what `make bench-rivals` installs
 ALL: Final = (*PARTS, *LONG, *RIVALS)
 AGAINST: Final = "against"  # and the path of another checkout, and parts of `against.PARTS`: this one beside that one
 COVERAGE: Final = "coverage"  # how often intervals are right, which is no speed: alone, and recorded in docs/reports.md
+COSTS: Final = "costs"  # of a unit, recorded in costs.json: alone
+CAPACITY: Final = "capacity"  # of larger installations, simulated on them; recorded in docs/capacity.md: alone
 IN_WEB: Final = frozenset({"list", "instance", "post", "bulk", "memory"})
 Found = dict[str, Sequence[Finding]]  # by part
 
@@ -173,6 +177,20 @@ def cover(*, is_recorded: bool) -> None:
         sys.exit(f"An interval holds the true value less than {100 * coverage.FLOOR:.0f} times in 100.")
 
 
+async def weigh() -> costs.Costs:
+    """The costs of a unit, measured."""
+    async with stage() as ground:
+        return await costs.measure(ground)
+
+
+def simulate(*, is_recorded: bool) -> None:
+    """Print the tables of capacity, and put them into the documentation."""
+    text = capacity.tables(costs.read())
+    print(text)
+    if is_recorded:
+        capacity.write(text)
+
+
 def main() -> None:
     """Read the command line, measure, report."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
@@ -180,7 +198,7 @@ def main() -> None:
         "parts",
         nargs="*",
         metavar="part",
-        help=f"of {', '.join(ALL)}, or {COVERAGE}, or {AGAINST} PATH; none: {', '.join(PARTS)}",
+        help=f"of {', '.join(ALL)}, or {COVERAGE}, {COSTS}, {CAPACITY}, or {AGAINST} PATH; none: {', '.join(PARTS)}",
     )
     parser.add_argument("--rounds", type=int, default=5, help="how often each pair is measured in turn")
     parser.add_argument("--seconds", type=float, default=2.0, help="how long each measurement of a rate takes")
@@ -198,6 +216,15 @@ def main() -> None:
     chosen = parser.parse_args()
     if chosen.parts == [COVERAGE]:
         cover(is_recorded=chosen.record)
+        return
+    if chosen.parts == [COSTS]:
+        found = uvloop.run(weigh())
+        print(costs.table(found))
+        if chosen.record:
+            costs.write(found)
+    if CAPACITY in chosen.parts or (chosen.parts == [COSTS] and chosen.record):
+        simulate(is_recorded=chosen.record)
+    if {COSTS, CAPACITY}.intersection(chosen.parts):
         return
     if chosen.parts[:1] == [AGAINST]:
         other, *parts = chosen.parts[1:] or parser.error("against needs the path of a checkout")

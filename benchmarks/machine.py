@@ -137,7 +137,7 @@ async def at_once(stage: Stage) -> list[Finding]:
     ):
         await connects(mail_port)
         await answers(f"{url}/readyz", process)
-        crowd = await _crowd(stage, url)
+        crowd = await crowd_of(stage, url)
         shops, people, users = [crowd.shop] * SHOPS, [crowd.person] * PEOPLE, [crowd.user] * USERS
         await crowd.at_work(*shops, *people, *users, seconds=WARM_SECONDS)
         alone = {**await crowd.at_work(*people, seconds=SECONDS / 2)}
@@ -161,13 +161,15 @@ async def at_once(stage: Stage) -> list[Finding]:
     ]
 
 
-async def _crowd(stage: Stage, url: str) -> Crowd:
+async def crowd_of(stage: Stage, url: str, *, instances: int = INSTANCES, with_users: bool = True) -> Crowd:
     below = f"/v3.2/q/questionnaire/{stage.seeded.questionnaire_id}/instance"
     async with httpx2.AsyncClient(base_url=url, headers=headers_of(stage), timeout=60) as client:
-        made = [(await client.post(below, json={})).json()["instance_id"] for _ in range(INSTANCES)]
+        made = [(await client.post(below, json={})).json()["instance_id"] for _ in range(instances)]
     async with db.connection(stage.pool) as database:
         question_id = await database.fetch_value(CSAT, stage.seeded.questionnaire_id)
-    async with console.visitor(base_url=url) as client:
-        addresses = await console.addresses(client)
+    addresses: Mapping[str, list[str]] = {}
+    if with_users:
+        async with console.visitor(base_url=url) as client:
+            addresses = await console.addresses(client)
     paths = [urlsplit(stage.site.pages("").collection_url(one)).path for one in made]
     return Crowd(stage, url, field_name(question_id), paths, addresses)

@@ -50,6 +50,7 @@ MEMORY_BYTES_MIN = 2_000_000_000
 MEMORY = Path("/dev/shm")  # noqa: S108  a clone there takes 8 ms, on a disk 250
 TESTS = Path(__file__).parent
 FAULT_FOLDERS = {
+    "deploy",
     "events",
     "journeys",
     "run/backups",

@@ -25,6 +25,13 @@ PACKAGES = {
     "pgbouncer": "pgbouncer",
 }  # of the other programs
 STATISTICS = {"pspp": "pspp", "Rscript": "r-cran-haven"}  # of nightly tests alone, which ask for them
+CLUSTER = {
+    "patroni": "patroni",
+    "etcd": "etcd-server",
+    "haproxy": "haproxy",
+    "pgbouncer": "pgbouncer",
+    "pg_ctlcluster": "postgresql",
+}  # of the test of a cluster, which asks for them
 CHROMIUM_FLAGS = (
     "--no-sandbox",  # the tests may run as root; they visit pages of this process alone
     "--disable-gpu",
@@ -71,7 +78,10 @@ def install_packages(*programs: str, more: Sequence[str] = ()) -> None:
     """Those of `programs` that are missing, and `more`. A run may ask twice at once, which apt refuses."""
     with Path(tempfile.gettempdir(), "afterword-programs.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        packages = [*more, *({**PACKAGES, **STATISTICS}[program] for program in programs if not shutil.which(program))]
+        packages = [
+            *more,
+            *({**PACKAGES, **STATISTICS, **CLUSTER}[program] for program in programs if not shutil.which(program)),
+        ]
         if packages:
             print(f"Installing Debian's {', '.join(packages)} for the tests.")
             _run("apt-get", "update", "-qq")

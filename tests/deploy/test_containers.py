@@ -269,7 +269,7 @@ def assert_stops(engine: Engine, container: str, *, seconds: float) -> None:
 def test_schemas(engine: Engine) -> None:
     for path in sorted((DEPLOY / "kubernetes").glob("*.yaml")):
         engine.run("kubernetes-validate", "--strict", "--version", "1.34", path)
-    for name in ("compose.yaml", "production.yaml"):
+    for name in ("compose.yaml", "production.yaml", "ha/compose.yaml"):
         text = yaml.safe_dump(yaml.safe_load((DEPLOY / name).read_text()))  # without aliases, which it does not read
         check = "import compose_spec, sys; compose_spec.PyCompose.from_yaml(sys.argv[1]).validate()"
         engine.run("python", "-c", check, DEFAULT.sub(r"\1", text))

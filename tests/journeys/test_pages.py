@@ -36,6 +36,8 @@ ELSEWHERE: Final[Mapping[tuple[str, str], str]] = {
     ("alerts.md", "http"): "tests/cases/test_docs.py",
     ("assistants.md", "json"): "tests/extras/assistants/test_docs.py",
     ("assistants.md", "sh"): "tests/extras/assistants/test_docs.py",
+    ("cluster.md", "sh"): "tests/deploy/test_cluster.py",
+    ("cluster.md", "toml"): "tests/deploy/test_cluster.py",
     ("deliverability.md", "json"): "tests/sending/messages/test_deliverability_docs.py",
     ("exports.md", "python"): "tests/listening/exports/test_datasets.py",
     ("exports.md", "sql"): "tests/listening/exports/test_datasets.py",
