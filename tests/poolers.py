@@ -6,7 +6,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -19,7 +19,7 @@ START_SECONDS_MAX = 30.0
 
 
 @contextlib.contextmanager
-def pgbouncer(url: str, *, port: int | None = None, **settings: object) -> Iterator[str]:
+def pgbouncer(url: str, *, port: int | None = None, **settings: object) -> Generator[str]:
     """The address of the database behind a PgBouncer; the test is left out where that is not here."""
     program = shutil.which("pgbouncer") or shutil.which("pgbouncer", path=SYSTEM_FOLDERS) or lack("pgbouncer")
     parts = urlsplit(url)

@@ -101,9 +101,9 @@ class TestTransactions:
         async with await db.open_pool(transactions, server_settings={"random_page_cost": "1.25"}) as pool:
             for opened in (db.connection, db.transaction):
                 async with opened(pool) as database:
-                    found = {name: await database.fetch_value(_shown(name)) for name in LIMITS}
+                    found = {name: await database.fetch_value("select current_setting($1)", name) for name in LIMITS}
                     assert found == LIMITS
-                    assert "1.25" == await database.fetch_value(_shown("random_page_cost"))
+                    assert "1.25" == await database.fetch_value("show random_page_cost")
             other = await asyncpg.connect(transactions, statement_cache_size=0)
             assert "0" == await other.fetchval("show statement_timeout")
             other.terminate()
@@ -187,8 +187,4 @@ async def test_no_pooler(database_url: str) -> None:
 
 async def _show(pool: db.Pool, name: str) -> str:
     async with db.connection(pool) as database:
-        return await database.fetch_value(_shown(name))
-
-
-def _shown(name: str) -> str:
-    return f"show {name}"
+        return await database.fetch_value("select current_setting($1)", name)
