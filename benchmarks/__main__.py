@@ -31,6 +31,7 @@ from benchmarks import (
     responses,
     rest,
     rivals,
+    sending,
 )
 from benchmarks.findings import Finding
 from benchmarks.stage import Stage, stage, web
@@ -51,7 +52,9 @@ PARTS: Final = (
     "page",
     "machine",
 )
-LONG: Final = ("claims", "lateness", "disk", "million", "console", "responses")  # minutes each: `make bench-long`
+LONG: Final = (  # minutes each: `make bench-long`
+    *("claims", "lateness", "disk", "million", "console", "responses", "sending"),
+)
 RIVALS: Final = ("rivals",)  # needs what `make bench-rivals` installs
 ALL: Final = (*PARTS, *LONG, *RIVALS)
 AGAINST: Final = "against"  # and the path of another checkout, and parts of `against.PARTS`: this one beside that one
@@ -128,6 +131,9 @@ async def _long(parts: Collection[str], chosen: argparse.Namespace) -> Found:
     if "responses" in parts:
         async with stage() as ground:
             found["responses"] = _told(await responses.bring_and_copy(ground, rows=chosen.imported))
+    if "sending" in parts:
+        async with stage() as ground:
+            found["sending"] = _told(await sending.mails_of_three(ground, mails=chosen.mails, rounds=chosen.rounds))
     if "rivals" in parts:
         async with stage() as ground:
             found["rivals"] = _told(await rivals.compare(ground, rounds=chosen.rounds))
@@ -161,7 +167,13 @@ async def compare(other: Path, parts: Sequence[str], chosen: argparse.Namespace)
     """This checkout beside another one."""
     async with stage(chosen.folder) as ground:
         return await against.compare(
-            ground, other, parts, rounds=chosen.rounds, seconds=chosen.seconds, responses=chosen.responses
+            ground,
+            other,
+            parts,
+            rounds=chosen.rounds,
+            seconds=chosen.seconds,
+            responses=chosen.responses,
+            mails=chosen.mails,
         )
 
 
@@ -206,6 +218,7 @@ def main() -> None:
         "--answers", type=int, default=report.ANSWERS_DEFAULT, help="how many answers the report is about"
     )
     parser.add_argument("--items", type=int, default=engine.MILLION, help="how many the part `million` sends")
+    parser.add_argument("--mails", type=int, default=sending.MAILS, help="how many `sending` sends at a time")
     parser.add_argument("--responses", type=int, default=console.RESPONSES, help="how many `console` lists")
     parser.add_argument(
         "--imported", type=int, default=responses.ROWS, help="how many responses the part `responses` brings"

@@ -16,7 +16,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Final
 
-from benchmarks import console, engine, requests, rest
+from benchmarks import console, engine, requests, rest, sending
 from benchmarks.findings import Finding, Ratio
 from benchmarks.requests import Trial
 from benchmarks.stage import CHECKOUT, SECRET, Stage, running, web
@@ -47,7 +47,7 @@ ITEMS: Final = 2_000
 
 
 async def compare(
-    stage: Stage, other: Path, parts: Collection[str], *, rounds: int, seconds: float, responses: int
+    stage: Stage, other: Path, parts: Collection[str], *, rounds: int, seconds: float, responses: int, mails: int
 ) -> list[Finding]:
     """The findings of these parts; above 1 this checkout is the better one."""
     found: list[Finding] = []
@@ -60,7 +60,9 @@ async def compare(
             _sending(stage),
         ):
             found += await _pages((port, other_port), responses=responses, rounds=rounds)
-    if not {*parts} - {"console", "queue"}:
+    if "sending" in parts:  # takes minutes: only where it is named
+        found += _told(await sending.beside(stage, other, mails=mails, rounds=rounds))
+    if not {*parts} - {"console", "queue", "sending"}:
         return found + await _queue(stage, other, parts, rounds=rounds)
     async with web(stage) as (process, port), web(stage, checkout=other) as (other_process, other_port):
         for name, trial_of in trials.items():

@@ -42,9 +42,13 @@ class Accounts:
         self._troubled: set[AccountKey] = set()
         self._probing: set[AccountKey] = set()
         self._slots: dict[AccountKey, tuple[int, asyncio.Semaphore]] = {}
+        self._closed: dict[AccountKey, float] = {}  # since when, by our own outcomes
 
-    def meet(self, lane: Lane) -> None:
+    def meet(self, lane: Lane, *, looked: float) -> None:
+        """Take the state of a lane's account from a look that began at `looked` (seconds of `time.monotonic`)."""
         key = (lane.organization_id, lane.account_id)
+        if lane.open_until is None and self._closed.get(key, looked) < looked:
+            del self._closed[key]
         self._slots_max[key] = lane.slots_max
         self.versions[key] = lane.settings_version
         if lane.failures or lane.open_until is not None:
@@ -52,6 +56,14 @@ class Accounts:
 
     def probe(self, account: AccountKey) -> None:
         self._probing.add(account)
+        self._closed.pop(account, None)
+
+    def close(self, account: AccountKey) -> None:
+        self._closed[account] = time.monotonic()
+
+    def is_closed(self, account: AccountKey) -> bool:
+        """True until a later look shows it open, or it is probed: a claim under way may not know of it."""
+        return account in self._closed
 
     def free(self) -> Mapping[AccountKey, int]:
         """How many more of each account may be claimed: as many wait for a slot as there are."""

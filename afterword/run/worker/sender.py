@@ -115,7 +115,7 @@ class Claimer:
     async def _lanes(self, empty_until: Mapping[LaneKey, datetime]) -> list[Lane]:
         """The next open lanes with something due, from the cursor on in a circle, without probes of other workers."""
         limit, found = LANES_MAX, list[Lane]()
-        busy = self.accounts.full()
+        busy, looked = self.accounts.full(), time.monotonic()
         for after, until in ((self._cursor, END), (START, self._cursor)):
             if after < until and len(found) < limit:
                 found += await db.change_by_key(
@@ -129,7 +129,7 @@ class Claimer:
                     empty_until=empty_until,
                 )
         for lane in found:
-            self.accounts.meet(lane)
+            self.accounts.meet(lane, looked=looked)
         return [lane for lane in found if lane.open_until is None] + await self._probes(found)
 
     async def _probes(self, found: Sequence[Lane]) -> list[Lane]:
@@ -497,14 +497,18 @@ class Sender:
         channel_id, item = dispatch.settings.pipeline.channel_id, dispatch.item
         test_attempt = item.attempts if item.test else None
         try:
-            async with (
-                self._accounts.slot(dispatch.account),
-                self.channels.use(dispatch.account, channel_id, test_attempt=test_attempt) as channel,
-                asyncio.timeout(self._pace.send_seconds_max),
-            ):
-                slot.is_sending = True
-                with telemetry.span("send", kind="CLIENT", **_traced(dispatch)):
-                    return await channel.send(message, begin=begin)
+            async with self._accounts.slot(dispatch.account):
+                if self._accounts.is_closed(dispatch.account):
+                    slot.phase = Phase.CLOSING
+                    hand_back = partial(db.change, self._pool, sending.hand_back, items=[item])
+                    return await self._until_written(hand_back, slot)
+                async with (
+                    self.channels.use(dispatch.account, channel_id, test_attempt=test_attempt) as channel,
+                    asyncio.timeout(self._pace.send_seconds_max),
+                ):
+                    slot.is_sending = True
+                    with telemetry.span("send", kind="CLIENT", **_traced(dispatch)):
+                        return await channel.send(message, begin=begin)
         except Fenced:
             return None
         except NoChannelError as error:
@@ -555,6 +559,7 @@ class Sender:
         except errors.Unavailable:
             return
         if is_closed:
+            self._accounts.close(slot.dispatch.account)
             await self._hand_back([s for s in self._held() if s.dispatch.account == slot.dispatch.account])
 
     async def _until_written(self, write: Callable[[], Awaitable[None]], slot: SendSlot) -> None:
