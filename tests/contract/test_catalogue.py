@@ -37,6 +37,7 @@ NO_TENANT = {
     "backup": "the backups of the whole installation",
     "alembic_version": "the schema's own revision",
     "sending_guard": "one row: the pause of all sending after a restored backup",
+    "sending_worker": "the workers of the whole installation",
     "event_cursor": "a reader follows the log of the whole installation",
     "response_fill": "one row: how far the responses that were there before got their rows, in the whole installation",
     "expiry_cursor": "how far the end of instances was told of, in the whole installation",

@@ -29,7 +29,8 @@ WRITTEN_BY_WORK: Final = {
     "response_upload", "response_upload_piece",
     "response_fill", "response_read", "response_reader", "retention_run", "review_click",
     "rollup_count", "rollup_dirty", "rollup_retired",
-    "rollup_span", "rollup_wide", "source_event", "source_item", "stray_file", "tagging_response", "trial",
+    "rollup_span", "rollup_wide", "sending_worker",
+    "source_event", "source_item", "stray_file", "tagging_response", "trial",
 }  # fmt: skip
 ONES_OWN: Final = {"notification_subscription", "notification_watch"}
 OF_THE_INSTALLATION: Final = {"application_type", "backup", "demonstration", "sending_guard"}
