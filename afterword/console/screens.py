@@ -624,7 +624,7 @@ def back_of(request: Request) -> str:
 
 
 def refused(guest: Guest, refusal: errors.Refusal) -> Response:
-    if read_only.is_of_copy(refusal, guest.request.scope):
+    if isinstance(refusal, db.TakesNoWrites) and read_only.COPY in guest.request.scope:
         raise refusal  # then it says where this can be done
     words = guest.words
     titles = {

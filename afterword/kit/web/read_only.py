@@ -1,7 +1,7 @@
 """A web process on a standby: it answers what reads, says how old that may be, and names the primary for the rest."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -84,8 +84,3 @@ class ReadOnly:
         )
         refusal.url = url
         return refusal
-
-
-def is_of_copy(refusal: errors.Refusal, scope: Any) -> bool:
-    """Whether a page was refused because a copy cannot write what it notes."""
-    return COPY in scope and isinstance(refusal, TakesNoWrites)
