@@ -105,7 +105,7 @@ class Settings:
     queue_retention_days: Days = 400
     """Ended queue items are kept this long with their attempts; failed ones 30 days at least; 0: for ever."""
     worker_slots: Slots = 50
-    worker_poll_seconds: Seconds = 0.25
+    worker_poll_seconds: Seconds = 1.0
     worker_lease_seconds: Seconds = 60.0
     worker_heartbeat_seconds: Seconds = 15.0
 

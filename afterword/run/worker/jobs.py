@@ -109,6 +109,7 @@ ENDED_SECONDS: Final = 30.0
 JUDGE_SECONDS: Final = 30.0
 EXPIRE_SECONDS: Final = 60.0
 EXPIRE_LANES_MAX: Final = 200
+TIDY_LANES_MAX: Final = 500
 PLANS_SECONDS: Final = 60.0
 PLANS_MAX: Final = 100
 PRUNE_SECONDS: Final = 600.0
@@ -135,12 +136,16 @@ FIGURES_ALERTS_MAX: Final = 5  # their rows are locked until the last of them ha
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`run` does one batch of at most `batch` and returns its size; a full batch is followed by another at once."""
+    """`run` does one batch of at most `batch` and returns its size; a full batch is followed by another at once.
+
+    `reader`: of the event log, where it does nothing else.
+    """
 
     name: str
     seconds: float
     batch: int
     run: Callable[[Database], Awaitable[int]]
+    reader: str | None = None
 
 
 class BatchWork(Protocol):
@@ -151,16 +156,16 @@ class SingleWork(Protocol):
     def __call__(self, db: Database, /, *, now: datetime) -> Awaitable[int]: ...
 
 
-def batches(name: str, seconds: float, limit: int, work: BatchWork) -> Job:
-    return Job(name, seconds, limit, lambda db: work(db, now=db.clock.now(), limit=limit))
+def batches(name: str, seconds: float, limit: int, work: BatchWork, reader: str | None = None) -> Job:
+    return Job(name, seconds, limit, lambda db: work(db, now=db.clock.now(), limit=limit), reader)
 
 
-def steps(name: str, seconds: float, work: SingleWork, *, batch: int = 1) -> Job:
-    return Job(name, seconds, batch, lambda db: work(db, now=db.clock.now()))
+def steps(name: str, seconds: float, work: SingleWork, *, batch: int = 1, reader: str | None = None) -> Job:
+    return Job(name, seconds, batch, lambda db: work(db, now=db.clock.now()), reader)
 
 
 def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int) -> Sequence[Job]:
-    """All jobs of a worker. Each worker runs each job, and the first to come does the work."""
+    """All jobs of a worker. They are turns: all workers together run each of them."""
     secret = site.secret
     expiry = _Expiry(lease=lease, secret=secret, draw=draw)
 
@@ -174,6 +179,7 @@ def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int
         ),
         Job("reap", pace.reap_seconds, REAP_ITEMS_MAX, reap),
         Job("end stalled sessions", STALLED_SECONDS, STALLED_MAX, restores.prune_stalled_sessions),
+        Job("tidy notes of lanes", lanes.TIDY_SECONDS, TIDY_LANES_MAX, partial(lanes.tidy_notes, limit=TIDY_LANES_MAX)),
         Job("expire items of closed lanes", EXPIRE_SECONDS, BATCH_ITEMS_MAX, expiry.run),
         batches("renew and end plans", PLANS_SECONDS, PLANS_MAX, plans.turn_plans),
         batches("expire exports", PRUNE_SECONDS, PRUNE_ROWS_MAX, exports.expire),
@@ -188,23 +194,36 @@ def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int
         Job("prune domain rates", RATES_SECONDS, PRUNE_ROWS_MAX, partial(rates.prune, limit=PRUNE_ROWS_MAX)),
         Job("prune the event log", PRUNE_SECONDS, PRUNE_ROWS_MAX, _EventLog().run),
         batches("prune the audit log", PRUNE_SECONDS, PRUNE_ROWS_MAX, audit.prune_entries),
-        batches("raise alerts", READ_SECONDS, READ_EVENTS_MAX, cases.raise_next),
+        batches("raise alerts", READ_SECONDS, READ_EVENTS_MAX, cases.raise_next, cases.READER),
         batches("tell of overdue cases", AGED_SECONDS, AGED_CASES_MAX, escalation.tell_overdue),
         batches("escalate cases", AGED_SECONDS, AGED_CASES_MAX, escalation.escalate),
-        batches("follow sequences", READ_SECONDS, READ_EVENTS_MAX, partial(sequences.follow, secret=secret)),
+        batches(
+            "follow sequences",
+            READ_SECONDS,
+            READ_EVENTS_MAX,
+            partial(sequences.follow, secret=secret),
+            sequences.READER,
+        ),
         Job(
             "end answered reminders",
             READ_SECONDS,
             READ_EVENTS_MAX,
             partial(reminders.end_answered, limit=READ_EVENTS_MAX),
+            reminders.READER,
         ),
-        batches("notify users", READ_SECONDS, READ_EVENTS_MAX, notifications.notify_next),
-        steps("write rows of responses", READ_SECONDS, rows.follow, batch=rows.EVENTS_MAX),
+        batches("notify users", READ_SECONDS, READ_EVENTS_MAX, notifications.notify_next, notifications.READER),
+        steps("write rows of responses", READ_SECONDS, rows.follow, batch=rows.EVENTS_MAX, reader=rows.READER),
         steps("write rows of older responses", KEEP_SECONDS, rows.fill, batch=rows.FILLED_MAX),
         steps("tag many responses", READ_SECONDS, taggings.work_next),
         steps("remove imported responses", READ_SECONDS, response_imports.remove_next),
         steps("check and import files of responses", READ_SECONDS, partial(uploads.work_next, secret=secret)),
-        steps("follow answers", FOLLOW_SECONDS, daily_counts.follow, batch=daily_counts.EVENTS_MAX),
+        steps(
+            "follow answers",
+            FOLLOW_SECONDS,
+            daily_counts.follow,
+            batch=daily_counts.EVENTS_MAX,
+            reader=daily_counts.READER,
+        ),
         steps("keep counts", KEEP_SECONDS, daily_counts.keep),
         Job("survey kept counts", SURVEY_SECONDS, daily_counts.SURVEY_MAX, _Survey().run),
         steps("tell of ended instances", ENDED_SECONDS, instances_expiry.record_next),

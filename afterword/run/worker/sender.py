@@ -11,7 +11,6 @@ import faulthandler
 import os
 import random
 import time
-import uuid
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,12 +39,12 @@ from afterword.run.worker.flights import (
     Pace,
     cause_of,
     first_of,
-    idle_seconds,
     jitter,
     wait,
 )
 from afterword.run.worker.guard import Guard
 from afterword.run.worker.jobs import LowWaterMarks
+from afterword.run.worker.turns import Turns
 from afterword.sending.messages import composing
 from afterword.sending.messages.composing import SenderNotAllowed
 from afterword.sending.providers import health
@@ -275,9 +274,19 @@ class Sender:
     """One run of one process: its id is new at each start and never used again."""
 
     def __init__(
-        self, *, pool: Pool, site: Site, channels: Mapping[int, Channel], mail_from: str, pace: Pace, guard: Guard
+        self,
+        *,
+        pool: Pool,
+        site: Site,
+        channels: Mapping[int, Channel],
+        mail_from: str,
+        pace: Pace,
+        guard: Guard,
+        turns: Turns,
     ) -> None:
-        self.run_id = uuid.uuid4()
+        self.run_id = turns.run_id
+        self._turns = turns
+        self._look = f"look for items on channels {sorted(channels)}"
         self._pool = pool
         self._site = site
         self._mail_from = mail_from
@@ -293,7 +302,6 @@ class Sender:
         self._ticked = time.monotonic()
         self._rendering: str | None = None
         self._freed = asyncio.Event()
-        self._circle = 0.0
         self._begins: Batcher[Dispatch, bool] = Batcher(self._begin, batch_max=BATCH_ITEMS_MAX)
         self._settles: Batcher[Result, None] = Batcher(partial(self._write, sending.settle), batch_max=BATCH_ITEMS_MAX)
         self._releases: Batcher[Result, None] = Batcher(
@@ -369,15 +377,15 @@ class Sender:
         if free <= 0:
             await first_of(self._freed, stop)
             return
-        started, was_full = time.monotonic(), bool(self._accounts.full())
+        was_full = bool(self._accounts.full())
         if not await self._claimer.turn(free):
-            before, self._circle = self._circle, time.monotonic() - started
-            seconds = idle_seconds(self._pace.poll_seconds * jitter(), circle=self._circle, before=before)
             # If an account's slots are, or were when the turn began, all in use, more may be due in its lanes, so the
             # next free slot wakes the loop.
             is_full = was_full or self._accounts.full()
             events = (self._freed, stop) if is_full else (stop,)
-            await first_of(*events, seconds=seconds)
+            await self._turns.wait(self._look, self._pace.poll_seconds, *events)
+        elif self._free() <= 0 or self._accounts.full():
+            await self._turns.hand_on(self._look)
 
     def _free(self) -> int:
         """Items that may be claimed: the free sends, while at most as many outcomes wait to be written."""
