@@ -19,7 +19,7 @@ from afterword.kit import db
 from afterword.kit.db import Database, Pool
 from afterword.kit.db.columns import arrays
 from afterword.run.worker import flights
-from afterword.run.worker.flights import AWAY_SECONDS_MAX, first_of, wait
+from afterword.run.worker.flights import first_of, wait
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
@@ -44,16 +44,21 @@ class Turns:
     async def run(self, stop: asyncio.Event, readers: Mapping[str, str]) -> None:
         """Ask until `stop`. `readers`: of the event log, by their turns, which are due while one has not read all."""
         self._readers = readers
+        is_away = False
         while not stop.is_set():
-            pause = self._poll_seconds
             try:
                 await self._ask()
-            except errors.Unavailable:
-                pause = AWAY_SECONDS_MAX
+            except errors.Unavailable as error:
+                if not is_away:
+                    logger.warning("the database is away", cause=str(error.__cause__ or error))
+                is_away = True
             except Exception:
                 logger.exception("turns could not be asked for")
-                pause = AWAY_SECONDS_MAX
-            await wait(stop, pause)
+            else:
+                if is_away:
+                    logger.info("the database is back")
+                is_away = False
+            await wait(stop, self._poll_seconds)
 
     async def wait(self, name: str, seconds: float, *events: asyncio.Event) -> None:
         """Wait for a turn that comes every `seconds`, or for one of the events."""
