@@ -22,6 +22,7 @@ LANES: Final = 3  # of each
 WIDE_SETTLING_SECONDS: Final = 25.0  # notes of lanes are tidied, and what is due at once is done
 WIDE_SECONDS: Final = 30.0
 WIDENING_SECONDS_MAX: Final = 900.0
+STARTED: Final = "select count(*) from pg_stat_activity where application_name = 'afterword heartbeat'"
 PUBLISHED: Final = """
 update questionnaire q set published_version_id = v.version_id from questionnaire_version v
 where v.organization_id = q.organization_id and v.questionnaire_id = q.questionnaire_id
@@ -65,8 +66,9 @@ class Idle:
 
 async def widen(stage: Stage) -> None:
     """Add organizations with pipelines, each with an item of tomorrow: copies of the one that there is."""
-    copied = """insert into {table} select (jsonb_populate_record(null::{table}, to_jsonb(t) || jsonb_build_object(
-      'organization_id', lpad(n::text, 22, '0') {more}))).* from {table} t, generate_series(1, $2) n {rows}
+    copied = """insert into {table} select r.* from {table} t, generate_series(1, $2) n {rows}, lateral
+      jsonb_populate_record(null::{table}, to_jsonb(t) || jsonb_build_object(
+        'organization_id', lpad(n::text, 22, '0') {more})) r
       where t.organization_id = $1"""
     organization_id = stage.seeded.organization_id
     connection: Any = await asyncpg.connect(stage.url)
@@ -87,8 +89,9 @@ async def widen(stage: Stage) -> None:
             one = f"(select min(pipeline_id) from pipeline where organization_id = '{organization_id}')"
             chosen = f" and t.pipeline_id = {one}" if rows else ""
             copying = copied.format(table=table, more=more, rows=rows) + chosen
+            await connection.execute(f"alter table {table} disable trigger user")  # the audit log needs none of them
             await connection.execute(copying, organization_id, ORGANIZATIONS, timeout=WIDENING_SECONDS_MAX)
-            print(f"  {table}", flush=True)
+            await connection.execute(f"alter table {table} enable trigger user")
         await connection.execute(PUBLISHED, timeout=WIDENING_SECONDS_MAX)
         await connection.execute(SCHEDULED, timeout=WIDENING_SECONDS_MAX)
     finally:
@@ -102,6 +105,9 @@ async def idle_workers(stage: Stage, count: int, *, checkout: Path = CHECKOUT) -
             settings = {"database_url": stage.url, "data_dir": str(stage.folder / f"worker-{number}"), "secret": SECRET}
             work = running("afterword", "worker", settings={**settings, "log_level": "warning"}, checkout=checkout)
             await workers.enter_async_context(work)
+        async with db.connection(stage.pool) as database, asyncio.timeout(WIDENING_SECONDS_MAX):
+            while count > await database.fetch_value(STARTED):  # noqa: ASYNC110
+                await asyncio.sleep(SETTLING_SECONDS)
         await asyncio.sleep(WIDE_SETTLING_SECONDS)
         (cpu, transactions), seconds = await _spent(stage), asyncio.get_running_loop().time()
         await asyncio.sleep(WIDE_SECONDS)

@@ -179,7 +179,9 @@ def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int
         ),
         Job("reap", pace.reap_seconds, REAP_ITEMS_MAX, reap),
         Job("end stalled sessions", STALLED_SECONDS, STALLED_MAX, restores.prune_stalled_sessions),
-        Job("tidy notes of lanes", lanes.TIDY_SECONDS, TIDY_LANES_MAX, partial(lanes.tidy_notes, limit=TIDY_LANES_MAX)),
+        Job(
+            "tidy notes of lanes", lanes.TIDY_SECONDS, TIDY_LANES_MAX, partial(lanes.settle_notes, limit=TIDY_LANES_MAX)
+        ),
         Job("expire items of closed lanes", EXPIRE_SECONDS, BATCH_ITEMS_MAX, expiry.run),
         batches("renew and end plans", PLANS_SECONDS, PLANS_MAX, plans.turn_plans),
         batches("expire exports", PRUNE_SECONDS, PRUNE_ROWS_MAX, exports.expire),
@@ -194,9 +196,28 @@ def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int
         Job("prune domain rates", RATES_SECONDS, PRUNE_ROWS_MAX, partial(rates.prune, limit=PRUNE_ROWS_MAX)),
         Job("prune the event log", PRUNE_SECONDS, PRUNE_ROWS_MAX, _EventLog().run),
         batches("prune the audit log", PRUNE_SECONDS, PRUNE_ROWS_MAX, audit.prune_entries),
-        batches("raise alerts", READ_SECONDS, READ_EVENTS_MAX, cases.raise_next, cases.READER),
+        *_readers(secret),
         batches("tell of overdue cases", AGED_SECONDS, AGED_CASES_MAX, escalation.tell_overdue),
         batches("escalate cases", AGED_SECONDS, AGED_CASES_MAX, escalation.escalate),
+        steps("write rows of older responses", KEEP_SECONDS, rows.fill, batch=rows.FILLED_MAX),
+        steps("tag many responses", READ_SECONDS, taggings.work_next),
+        steps("remove imported responses", READ_SECONDS, response_imports.remove_next),
+        steps("check and import files of responses", READ_SECONDS, partial(uploads.work_next, secret=secret)),
+        steps("keep counts", KEEP_SECONDS, daily_counts.keep),
+        Job("survey kept counts", SURVEY_SECONDS, daily_counts.SURVEY_MAX, _Survey().run),
+        steps("tell of ended instances", ENDED_SECONDS, instances_expiry.record_next),
+        batches("judge provisional answers", JUDGE_SECONDS, choices.JUDGED_MAX, choices.judge_due),
+        steps("erase people", ERASE_SECONDS, erasures.work_next),
+        steps("remove what is too old", AGES_SECONDS, ages.work_next),
+        batches("mail digests of reports", DIGESTS_SECONDS, DIGESTS_MAX, partial(digests.mail_due, secret=secret)),
+        batches("evaluate daily alerts", FIGURES_SECONDS, FIGURES_ALERTS_MAX, reports.evaluate_alerts),
+    )
+
+
+def _readers(secret: bytes) -> Sequence[Job]:
+    """Those of the event log that do nothing else."""
+    return (
+        batches("raise alerts", READ_SECONDS, READ_EVENTS_MAX, cases.raise_next, cases.READER),
         batches(
             "follow sequences",
             READ_SECONDS,
@@ -213,10 +234,6 @@ def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int
         ),
         batches("notify users", READ_SECONDS, READ_EVENTS_MAX, notifications.notify_next, notifications.READER),
         steps("write rows of responses", READ_SECONDS, rows.follow, batch=rows.EVENTS_MAX, reader=rows.READER),
-        steps("write rows of older responses", KEEP_SECONDS, rows.fill, batch=rows.FILLED_MAX),
-        steps("tag many responses", READ_SECONDS, taggings.work_next),
-        steps("remove imported responses", READ_SECONDS, response_imports.remove_next),
-        steps("check and import files of responses", READ_SECONDS, partial(uploads.work_next, secret=secret)),
         steps(
             "follow answers",
             FOLLOW_SECONDS,
@@ -224,14 +241,6 @@ def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int
             batch=daily_counts.EVENTS_MAX,
             reader=daily_counts.READER,
         ),
-        steps("keep counts", KEEP_SECONDS, daily_counts.keep),
-        Job("survey kept counts", SURVEY_SECONDS, daily_counts.SURVEY_MAX, _Survey().run),
-        steps("tell of ended instances", ENDED_SECONDS, instances_expiry.record_next),
-        batches("judge provisional answers", JUDGE_SECONDS, choices.JUDGED_MAX, choices.judge_due),
-        steps("erase people", ERASE_SECONDS, erasures.work_next),
-        steps("remove what is too old", AGES_SECONDS, ages.work_next),
-        batches("mail digests of reports", DIGESTS_SECONDS, DIGESTS_MAX, partial(digests.mail_due, secret=secret)),
-        batches("evaluate daily alerts", FIGURES_SECONDS, FIGURES_ALERTS_MAX, reports.evaluate_alerts),
     )
 
 

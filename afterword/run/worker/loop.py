@@ -38,9 +38,9 @@ from afterword.run.worker.heartbeat import Heartbeat
 from afterword.run.worker.jobs import DomainChecks, Job, Mailboxes, jobs_of
 from afterword.run.worker.long_work import BatchWorker, Exporter, Importer, LongWorker
 from afterword.run.worker.messages import Calls, CaseMessages, Notices, TestMessages
+from afterword.run.worker.rota import Rota
 from afterword.run.worker.sender import Sender
 from afterword.run.worker.timetable import SHIPPERS, Shipper
-from afterword.run.worker.turns import Turns
 from afterword.sending.channels.outbox import LinkChannel, OutboxChannel
 from afterword.sending.intake.sources import notes
 from afterword.sending.queue import outbox, retention
@@ -82,10 +82,8 @@ async def run(
     async with pool:
         defaults = channels(pool)
         guard = Guard(pool=pool, folder=folder)
-        turns = Turns(pool=pool, poll_seconds=pace.poll_seconds)
-        sender = Sender(
-            pool=pool, site=site, channels=defaults, mail_from=mail_from, pace=pace, guard=guard, turns=turns
-        )
+        rota = Rota(pool=pool, poll_seconds=pace.poll_seconds)
+        sender = Sender(pool=pool, site=site, channels=defaults, mail_from=mail_from, pace=pace, guard=guard, rota=rota)
         heartbeat = _heartbeat(database_url, sender, pace)
         logger.info("worker started", run_id=str(sender.run_id), channel_ids=sorted(defaults), slots=pace.slots)
         heartbeat.start()
@@ -96,9 +94,9 @@ async def run(
             async with asyncio.TaskGroup() as group:
                 jobs = jobs_of(lease=sender.lease, site=site, pace=pace, draw=random.random, queue_days=queue_days)
                 readers = {job.name: job.reader for job in jobs if job.reader} | {FAN_OUT: webhooks.READER}
-                group.create_task(turns.run(stop, readers))
+                group.create_task(rota.run(stop, readers))
                 for job in jobs:
-                    group.create_task(_repeat(job, pool, stop, turns.repeat))
+                    group.create_task(_repeat(job, pool, stop, rota.repeat))
                 mails: Mapping[str, Any] = {"pool": pool, "site": site, "mail_from": mail_from}
                 works: list[Flights[Any] | LongWorker[Any]] = [
                     Exporter(pool, sender.run_id),
@@ -112,11 +110,11 @@ async def run(
                     *([Notices(**mails, channel=defaults[EMAIL])] if EMAIL in defaults else []),
                 ]
                 for work in works:
-                    group.create_task(work.run(stop, turns.repeat))
+                    group.create_task(work.run(stop, rota.repeat))
                 if site.has_demonstration:
                     make_next = partial(demonstration.make_next, pool, database_url=database_url, secret=site.secret)
                     group.create_task(
-                        turns.repeat(make_next, name="demonstration", seconds=DEMONSTRATION_SECONDS, stop=stop)
+                        rota.repeat(make_next, name="demonstration", seconds=DEMONSTRATION_SECONDS, stop=stop)
                     )
                 group.create_task(guard.run(stop))
                 group.create_task(sender.tick(stop))

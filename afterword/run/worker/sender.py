@@ -44,7 +44,7 @@ from afterword.run.worker.flights import (
 )
 from afterword.run.worker.guard import Guard
 from afterword.run.worker.jobs import LowWaterMarks
-from afterword.run.worker.turns import Turns
+from afterword.run.worker.rota import Rota
 from afterword.sending.messages import composing
 from afterword.sending.messages.composing import SenderNotAllowed
 from afterword.sending.providers import health
@@ -88,27 +88,27 @@ class Claimer:
         started = time.monotonic()
         found = await self._lanes(empty_until)
         self._marks.looked(time.monotonic() - started)
-        turns = [_due_lane(lane) for lane in found]
+        rota = [_due_lane(lane) for lane in found]
         metered = frozenset((lane.organization_id, lane.account_id) for lane in found if lane.tokens is not None)
         by_domain = frozenset((lane.organization_id, lane.account_id) for lane in found if lane.has_domain_rates)
         first_due = {(lane.organization_id, lane.pipeline_id): lane.due_time for lane in found}
         claimed_in_all = 0
         for number in range(ROUNDS_MAX):
-            shares = share_slots(turns, free=free, free_of_account=self.accounts.free())
+            shares = share_slots(rota, free=free, free_of_account=self.accounts.free())
             if number == 0:
-                self._cursor = next_cursor(turns, shares)
+                self._cursor = next_cursor(rota, shares)
             if not shares:
                 break
             claimed, entered = await self._claim(shares, metered, by_domain, first_due)
             claimed_in_all += sum(claimed.values())
             free -= entered
             # A metered or probing account has had its share of this turn; other lanes may have more due.
-            turns = [
+            rota = [
                 turn
-                for turn in turns
+                for turn in rota
                 if claimed.get(turn.key, 0) >= shares.get(turn.key, 1) and turn.items_max >= SLOTS_MAX
             ]
-            if not turns:
+            if not rota:
                 break
         return claimed_in_all
 
@@ -282,10 +282,10 @@ class Sender:
         mail_from: str,
         pace: Pace,
         guard: Guard,
-        turns: Turns,
+        rota: Rota,
     ) -> None:
-        self.run_id = turns.run_id
-        self._turns = turns
+        self.run_id = rota.run_id
+        self._rota = rota
         self._look = f"look for items on channels {sorted(channels)}"
         self._pool = pool
         self._site = site
@@ -383,9 +383,9 @@ class Sender:
             # next free slot wakes the loop.
             is_full = was_full or self._accounts.full()
             events = (self._freed, stop) if is_full else (stop,)
-            await self._turns.wait(self._look, self._pace.poll_seconds, *events)
+            await self._rota.wait(self._look, self._pace.poll_seconds, *events)
         elif self._free() <= 0 or self._accounts.full():
-            await self._turns.hand_on(self._look)
+            await self._rota.hand_on(self._look)
 
     def _free(self) -> int:
         """Items that may be claimed: the free sends, while at most as many outcomes wait to be written."""

@@ -274,7 +274,7 @@ TIDY_SECONDS: Final = 5.0  # a lane that has been empty for so long is not looke
 CLOSED_SECONDS: Final = 600  # a closed one is looked at again, should nothing have woken it
 
 
-async def tidy_notes(db: Database, *, limit: int) -> int:  # any tenant: the worker serves everyone
+async def settle_notes(db: Database, *, limit: int) -> int:  # any tenant: the worker serves everyone
     """Leave one note, at its next due time, of each lane where nothing can be sent now; the number of lanes.
 
     Who inserts an item relies on a note that it sees, and has locked the pipeline: such a lane is left for later. Who

@@ -161,7 +161,7 @@ async def test_statements_of_a_batch(queue: Queue, statements: list[str]) -> Non
 async def tidy(queue: Queue) -> int:
     """As a worker does once the notes are old enough."""
     await queue.execute("update lane_due set due_time = due_time - interval '1 minute' where not closed")
-    return await queue.run(queue_lanes.tidy_notes, limit=500)
+    return await queue.run(queue_lanes.settle_notes, limit=500)
 
 
 async def noted(queue: Queue) -> list[tuple[bool, bool]]:
@@ -245,7 +245,7 @@ class TestNotes:
         await queue.sent()
         await queue.execute("update lane_due set due_time = due_time - interval '1 minute'")
         async with db.transaction(queue.pool) as removing:
-            assert 1 == await queue_lanes.tidy_notes(removing, limit=500)
+            assert 1 == await queue_lanes.settle_notes(removing, limit=500)
             inserting = asyncio.create_task(queue.schedule("new@example.com"))
             await until(lambda: queue.value("select exists (select from pg_locks where not granted)"))
         await inserting

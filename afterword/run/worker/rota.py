@@ -30,7 +30,7 @@ class _Waiter:
     given: asyncio.Event = field(default_factory=asyncio.Event)
 
 
-class Turns:
+class Rota:
     """The turns that a run of a worker waits for."""
 
     def __init__(self, *, pool: Pool, poll_seconds: float) -> None:
@@ -96,12 +96,12 @@ class Turns:
             return
         wanted = [(name, waiter.seconds, self._readers.get(name)) for name, waiter in first.items()]
         async with db.connection(self._pool) as database:
-            taken = await _take_turns(database, wanted=wanted, owner=self.run_id, poll_seconds=self._poll_seconds)
+            taken = await _claim_turns(database, wanted=wanted, owner=self.run_id, poll_seconds=self._poll_seconds)
         for name in taken:
             first[name].given.set()
 
 
-async def _take_turns(  # any tenant: periodic work is the installation's
+async def _claim_turns(  # any tenant: periodic work is the installation's
     db: Database, *, wanted: Sequence[tuple[str, float, str | None]], owner: UUID, poll_seconds: float
 ) -> list[str]:
     """The turns that are due and that nobody else takes; without any, nothing is written.

@@ -8,20 +8,20 @@ import pytest
 
 from afterword.events import service as events
 from afterword.kit import db
-from afterword.run.worker.turns import Turns
+from afterword.run.worker.rota import Rota
 from tests.conftest import settled
 from tests.events.test_service import event
 
 POLL_SECONDS = 3_600.0  # nobody asks but the test
 
 
-def turns(pool: db.Pool) -> Turns:
-    return Turns(pool=pool, poll_seconds=POLL_SECONDS)
+def rota(pool: db.Pool) -> Rota:
+    return Rota(pool=pool, poll_seconds=POLL_SECONDS)
 
 
 @asynccontextmanager
 async def waiting(
-    *among: Turns, name: str = "work", seconds: float = 7_200.0
+    *among: Rota, name: str = "work", seconds: float = 7_200.0
 ) -> AsyncGenerator[list[asyncio.Task[None]]]:
     never = asyncio.Event()
     tasks = [asyncio.create_task(each.wait(name, seconds, never)) for each in among]
@@ -31,7 +31,7 @@ async def waiting(
     await asyncio.gather(*tasks)
 
 
-async def given(asked: Turns, task: asyncio.Task[None]) -> bool:
+async def given(asked: Rota, task: asyncio.Task[None]) -> bool:
     """Ask once; whether the turn came."""
     await asked._ask()
     if not any(waiter.given.is_set() for waiters in asked._waiters.values() for waiter in waiters):
@@ -46,7 +46,7 @@ async def shift(pool: db.Pool, seconds: float) -> None:
 
 
 async def test_only_one_has_a_turn_and_keeps_it(pool: db.Pool) -> None:
-    first, second = turns(pool), turns(pool)
+    first, second = rota(pool), rota(pool)
     async with waiting(first, second) as (mine, other):
         assert not await given(first, mine)  # its row is new
         assert await given(first, mine)
@@ -58,7 +58,7 @@ async def test_only_one_has_a_turn_and_keeps_it(pool: db.Pool) -> None:
 
 
 async def test_who_does_not_ask_is_passed_over(pool: db.Pool) -> None:
-    first, second = turns(pool), turns(pool)
+    first, second = rota(pool), rota(pool)
     async with waiting(first) as (mine,):
         await given(first, mine)
         assert await given(first, mine)
@@ -68,7 +68,7 @@ async def test_who_does_not_ask_is_passed_over(pool: db.Pool) -> None:
 
 
 async def test_what_is_handed_on_is_due_for_all(pool: db.Pool) -> None:
-    first, second = turns(pool), turns(pool)
+    first, second = rota(pool), rota(pool)
     async with waiting(first) as (mine,):
         await given(first, mine)
         assert await given(first, mine)
@@ -81,7 +81,7 @@ async def test_what_is_handed_on_is_due_for_all(pool: db.Pool) -> None:
 
 
 async def test_a_clock_that_was_set_back(pool: db.Pool) -> None:
-    only = turns(pool)
+    only = rota(pool)
     async with waiting(only) as (mine,):
         await given(only, mine)
         assert await given(only, mine)
@@ -91,7 +91,7 @@ async def test_a_clock_that_was_set_back(pool: db.Pool) -> None:
 
 
 async def test_readers_without_news(pool: db.Pool) -> None:
-    stopped, only = asyncio.Event(), turns(pool)
+    stopped, only = asyncio.Event(), rota(pool)
     stopped.set()
     await only.run(stopped, {"read": "test"})
 
@@ -121,7 +121,7 @@ async def test_readers_without_news(pool: db.Pool) -> None:
 async def test_a_turn_that_is_not_finished_comes_again(pool: db.Pool, *, has_failed: bool) -> None:
     """A worker that dies in its turn, or fails in it, loses nothing: the next one has it a poll later."""
     stop, begun, done = asyncio.Event(), asyncio.Event(), asyncio.Event()
-    dying, other = (Turns(pool=pool, poll_seconds=0.01) for _ in range(2))
+    dying, other = (Rota(pool=pool, poll_seconds=0.01) for _ in range(2))
 
     async def begin() -> bool:
         begun.set()
