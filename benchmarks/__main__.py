@@ -52,9 +52,7 @@ PARTS: Final = (
     "page",
     "machine",
 )
-LONG: Final = (  # minutes each: `make bench-long`
-    *("claims", "lateness", "disk", "million", "console", "responses", "sending"),
-)
+LONG: Final = ("wide", "claims", "lateness", "disk", "million", "console", "responses", "sending")  # `make bench-long`
 RIVALS: Final = ("rivals",)  # needs what `make bench-rivals` installs
 ALL: Final = (*PARTS, *LONG, *RIVALS)
 AGAINST: Final = "against"  # and the path of another checkout, and parts of `against.PARTS`: this one beside that one
@@ -111,6 +109,9 @@ async def _alone(parts: Collection[str], chosen: argparse.Namespace) -> Found:
 async def _long(parts: Collection[str], chosen: argparse.Namespace) -> Found:
     """The parts that take many minutes, or another environment; each on a ground of its own."""
     found: Found = {}
+    if "wide" in parts:
+        async with stage() as ground:
+            found["wide"] = _told(await rest.idle_installation(ground))
     if "claims" in parts:
         found["claims"] = _told(await claims.cost_of_future_rows(future=chosen.future))
     if "lateness" in parts:

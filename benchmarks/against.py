@@ -21,9 +21,9 @@ from benchmarks.findings import Finding, Ratio
 from benchmarks.requests import Trial
 from benchmarks.stage import CHECKOUT, SECRET, Stage, running, web
 
-PARTS: Final = ("instance", "list", "post", "queue", "memory", "console")
+PARTS: Final = ("instance", "list", "post", "queue", "memory", "wide", "console")
 OTHER: Final = "the other checkout"
-FLOORS: Final = {"instance": 1.6, "list": 1.5, "post": 1.1, "queue": 1.0, "memory": 1 / 0.9}
+FLOORS: Final = {"instance": 1.6, "list": 1.5, "post": 1.1, "queue": 1.0, "memory": 1 / 0.9, "wide": 5.0}
 FIRST_BYTE: Final = 1 / 0.7
 # Of the first byte of a page, and the page of the other checkout that it is beside, if that is another one.
 PAGES: Final[Mapping[str, tuple[float | None, str]]] = {
@@ -62,7 +62,16 @@ async def compare(
             found += await _pages((port, other_port), responses=responses, rounds=rounds)
     if "sending" in parts:  # takes minutes: only where it is named
         found += _told(await sending.beside(stage, other, mails=mails, rounds=rounds))
-    if not {*parts} - {"console", "queue", "sending"}:
+    if "wide" in parts:
+        await rest.widen(stage)
+        for count in (1, rest.WORKERS):
+            pair = await rest.idle_workers(stage, count), await rest.idle_workers(stage, count, checkout=other)
+            print(f"  {pair[0]} beside {pair[1]}", flush=True)
+            what = f"PostgreSQL for idle workers: {count}"
+            found.append(
+                Ratio(what, OTHER, "% of a core", [(1 / pair[0].percent, 1 / pair[1].percent)], FLOORS["wide"])
+            )
+    if not {*parts} - {"console", "queue", "sending", "wide"}:
         return found + await _queue(stage, other, parts, rounds=rounds)
     async with web(stage) as (process, port), web(stage, checkout=other) as (other_process, other_port):
         for name, trial_of in trials.items():

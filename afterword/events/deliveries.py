@@ -103,7 +103,7 @@ async def _insert_span(
              left join questionnaire q
                on q.organization_id = e.organization_id and q.questionnaire_id = e.questionnaire_id
              where w.organization_id = $1 and w.webhook_id = $2 and w.deleted_time is null and w.test = e.test
-               and e.xid < pg_snapshot_xmin(pg_current_snapshot())
+               and e.xid < (select readable_before(pg_current_snapshot()))
                and ($3::timestamptz is null or e.created_time >= $3)
                and ($4::timestamptz is null or e.created_time < $4)
                and ($5::text is null or e.event_id >= $5) and ($6::text is null or e.event_id < $6)

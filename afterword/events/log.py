@@ -88,7 +88,7 @@ async def _list_event_entries(
     last = await _get_last(db, organization_id=organization_id, page=page) if is_narrowed and is_in_order else None
     rows = await db.fetch_list(
         f"""{_ENTRIES}
-           where e.organization_id = $1 and e.xid < pg_snapshot_xmin(pg_current_snapshot())
+           where e.organization_id = $1 and e.xid < (select readable_before(pg_current_snapshot()))
              and (cardinality($2::text[]) = 0
                or coalesce(q.owner_application_id, e.data ->> 'application_id') = any($2))
              and (e.test or not $3::boolean)
@@ -124,7 +124,7 @@ async def _get_last(db: Database, *, organization_id: str, page: Page) -> tuple[
     xid, seq, *_ = page.after or (None, None)
     row = await db.fetch_row(
         """select e.xid::text::bigint as xid, e.seq, e.event_id from event e
-           where e.organization_id = $1 and e.xid < pg_snapshot_xmin(pg_current_snapshot())
+           where e.organization_id = $1 and e.xid < (select readable_before(pg_current_snapshot()))
              and (e.xid::text::bigint, e.seq) > (coalesce($2::bigint, 0), coalesce($3::bigint, 0))
            order by e.xid::text::bigint, e.seq offset $4 limit 1""",
         *(organization_id, xid, seq, PASSED_MAX - 1),
@@ -139,7 +139,7 @@ async def _list_last_events(
     return await db.records(EventRecord).fetch(
         f"""select {shown_of("e")} from (
              select {COLUMNS}, xid from event
-             where organization_id = $1 and xid < pg_snapshot_xmin(pg_current_snapshot())
+             where organization_id = $1 and xid < (select readable_before(pg_current_snapshot()))
              order by xid::text::bigint desc, seq desc limit $5) e
            left join questionnaire q on q.organization_id = e.organization_id
              and q.questionnaire_id = e.questionnaire_id

@@ -52,7 +52,7 @@ async def _update_reader_to_end(db: Database) -> bool:  # any tenant: one reader
     return await db.fetch_value(
         """with moved as (
              update event_cursor c set xid = l.xid, seq = l.seq, updated_time = now()
-             from (select xid, seq from event where xid < pg_snapshot_xmin(pg_current_snapshot())
+             from (select xid, seq from event where xid < (select readable_before(pg_current_snapshot()))
                    order by xid desc, seq desc limit 1) l
              where c.reader = $1 and (l.xid, l.seq) > (c.xid, c.seq) and not exists (select from webhook where active))
            select not exists (select from webhook where active)""",
@@ -75,7 +75,8 @@ async def _insert_next_deliveries(  # any tenant: one reader serves all
              select e.* from c, lateral (
                select organization_id, event_id, xid, seq, type, questionnaire_id, subject_id, test, created_time
                from event
-               where (event.xid, event.seq) > (c.xid, c.seq) and event.xid < pg_snapshot_xmin(pg_current_snapshot())
+               where (event.xid, event.seq) > (c.xid, c.seq)
+                 and event.xid < (select readable_before(pg_current_snapshot()))
                order by event.xid, event.seq limit $2) e),
            moved as (
              update event_cursor r set xid = l.xid, seq = l.seq, updated_time = now()

@@ -175,7 +175,8 @@ async def list_unread_events(  # any tenant: a reader serves all of them
                count(*) over () as passed
              from event_cursor c, lateral (
                select {COLUMNS}, xid from event
-               where (event.xid, event.seq) > (c.xid, c.seq) and event.xid < pg_snapshot_xmin(pg_current_snapshot())
+               where (event.xid, event.seq) > (c.xid, c.seq)
+                 and event.xid < (select readable_before(pg_current_snapshot()))
                order by event.xid, event.seq limit $3
              ) unread
              where c.reader = $1

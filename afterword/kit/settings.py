@@ -112,7 +112,7 @@ class Settings:
     worker_slots: Slots = 50
     worker_pool: WorkerPool = 8
     """Connections of a worker, beside one for its heartbeat."""
-    worker_poll_seconds: Seconds = 0.25
+    worker_poll_seconds: Seconds = 1.0
     worker_lease_seconds: Seconds = 60.0
     worker_heartbeat_seconds: Seconds = 15.0
 

@@ -475,10 +475,13 @@ async def _jobs(database: db.Database, clock: Callable[[], datetime]) -> Finding
 
 
 async def _transactions(database: db.Database) -> Finding:
-    seconds = await restores.get_oldest_transaction_seconds(database)
+    seconds, whose = await restores.get_oldest_transaction(database)
     if seconds <= TRANSACTION_SECONDS_MAX:
         return Finding("transactions", True, "None is open for long.")
-    detail = f"The oldest is open for {timedelta(seconds=round(seconds))}: dead rows pile up, sending gets slower."
+    detail = (
+        f"The oldest, of {whose}, is open for {timedelta(seconds=round(seconds))}: dead rows pile up, sending gets "
+        "slower, and readers of the event log wait."
+    )
     advice = "Find it (`select * from pg_stat_activity order by xact_start`) and end it, with pg_terminate_backend."
     return Finding("transactions", False, detail, advice)
 

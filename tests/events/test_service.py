@@ -3,13 +3,16 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
+import asyncpg
 import pytest
 
 from afterword import errors, ids
 from afterword.events import service
 from afterword.events.service import Event, NewEvent
 from afterword.kit import db
+from afterword.sending.queue import restores
 from tests.conftest import settled
 from tests.event_log import list_events
 
@@ -101,6 +104,29 @@ async def test_reader_waits_for_transactions_that_may_still_commit(pool: db.Pool
     async with db.transaction(pool) as database:
         events, _ = await service.read_next(database, reader="test", types={"tag.slow", "tag.quick"}, limit=9)
     assert ["tag.slow", "tag.quick"] == [each.type for each in events]
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_held"), [("create table other (number int)", False), ("select pg_current_xact_id()", True)]
+)
+async def test_transactions_of_other_databases(
+    pool: db.Pool, server_url: str, statement: str, *, is_held: bool
+) -> None:
+    """One that holds a table there never writes an event here; of any other nobody can tell."""
+    await settled(pool)
+    other: Any = await asyncpg.connect(server_url)
+    try:
+        await other.execute("begin")
+        await other.execute(statement)
+        async with db.transaction(pool) as quick:
+            await service.record(quick, events=[event("tag.quick")])
+        async with db.transaction(pool) as database:
+            _, passed = await service.read_next(database, reader="test", types={"tag.quick"}, limit=9)
+            _, whose = await restores.get_oldest_transaction(database)
+        assert (0 if is_held else 1) == passed
+        assert ("in the database “afterword”" in whose) is is_held
+    finally:
+        await other.close()
 
 
 async def test_reader_that_fails_reads_again(pool: db.Pool) -> None:

@@ -111,6 +111,32 @@ begin
   return new;
 end $$;
 
+CREATE FUNCTION note_moved_item() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  insert into lane_due (organization_id, pipeline_id, due_time)
+  select new.organization_id, new.pipeline_id, new.due_time
+  where not exists (
+    select from lane_due n
+    where n.organization_id = new.organization_id and n.pipeline_id = new.pipeline_id and n.due_time <= new.due_time
+      and n.xmin = pg_current_xact_id()::xid);
+  return null;
+end $$;
+
+CREATE FUNCTION note_new_items() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  insert into lane_due (organization_id, pipeline_id, due_time)
+  select i.organization_id, i.pipeline_id, i.due_time
+  from (select organization_id, pipeline_id, min(due_time) as due_time from inserted where status = 1 group by 1, 2) i
+  where not exists (
+    select from lane_due n
+    where n.organization_id = i.organization_id and n.pipeline_id = i.pipeline_id and n.due_time <= i.due_time);
+  return null;
+end $$;
+
 CREATE FUNCTION note_stray_file() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -150,6 +176,25 @@ begin
 end
 $$;
 
+CREATE FUNCTION readable_before(seen pg_snapshot) RETURNS xid8
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+  held xid8;
+begin
+  if pg_is_in_recovery() or not exists (select from event where xid >= pg_snapshot_xmin(seen)) then
+    return pg_snapshot_xmin(seen);
+  end if;
+  select under_way into held from pg_snapshot_xip(seen) under_way
+  where under_way::xid not in (
+    select t.transactionid from pg_locks t
+    join pg_locks r on r.virtualtransaction = t.virtualtransaction
+    where t.locktype = 'transactionid' and t.mode = 'ExclusiveLock' and t.granted and r.locktype = 'relation'
+      and r.database not in (0, (select oid from pg_database where datname = current_database())))
+  order by under_way limit 1;
+  return coalesce(held, pg_snapshot_xmax(seen));
+end $$;
+
 CREATE FUNCTION refuse_audit_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -163,6 +208,24 @@ begin
   raise exception 'the audit log is not changed' using errcode = 'insufficient_privilege';
 end
 $$;
+
+CREATE FUNCTION wake_lanes() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  if tg_table_name = 'pipeline' then
+    insert into lane_due (organization_id, pipeline_id, due_time)
+    values (new.organization_id, new.pipeline_id, now());
+  elsif tg_table_name = 'channel_account' then
+    insert into lane_due (organization_id, pipeline_id, due_time)
+    select organization_id, pipeline_id, now() from pipeline
+    where organization_id = new.organization_id and account_id = new.account_id;
+  else
+    insert into lane_due (organization_id, pipeline_id, due_time)
+    select organization_id, pipeline_id, now() from pipeline where organization_id = new.organization_id;
+  end if;
+  return null;
+end $$;
 
 CREATE FUNCTION write_audit_entry() RETURNS trigger
     LANGUAGE plpgsql
@@ -1223,8 +1286,18 @@ CREATE TABLE instance_tag (
 
 CREATE TABLE job_timeout (
     name text NOT NULL,
-    total bigint NOT NULL,
-    last_time timestamp with time zone NOT NULL
+    total bigint DEFAULT 0 NOT NULL,
+    last_time timestamp with time zone,
+    next_time timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    owner uuid
+);
+
+CREATE TABLE lane_due (
+    organization_id text NOT NULL COLLATE pg_catalog."C",
+    pipeline_id text NOT NULL COLLATE pg_catalog."C",
+    due_time timestamp with time zone NOT NULL,
+    note_id uuid DEFAULT gen_random_uuid() NOT NULL,
+    closed boolean DEFAULT false NOT NULL
 );
 
 CREATE TABLE legal_hold (
@@ -2819,6 +2892,9 @@ ALTER TABLE ONLY instance_tag
 ALTER TABLE ONLY job_timeout
     ADD CONSTRAINT job_timeout_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY lane_due
+    ADD CONSTRAINT lane_due_pkey PRIMARY KEY (organization_id, pipeline_id, due_time, note_id);
+
 ALTER TABLE ONLY legal_hold
     ADD CONSTRAINT legal_hold_pkey PRIMARY KEY (organization_id, hold_id);
 
@@ -3224,6 +3300,10 @@ CREATE INDEX inbound_endpoint_public ON inbound_endpoint USING btree (inbound_id
 
 CREATE INDEX instance_tag_of ON instance_tag USING btree (organization_id, tag, instance_id);
 
+CREATE INDEX lane_due_closed ON lane_due USING btree (organization_id, pipeline_id) WHERE closed;
+
+CREATE INDEX lane_due_time ON lane_due USING btree (due_time);
+
 CREATE INDEX legal_hold_responder ON legal_hold USING btree (organization_id, responder_id);
 
 CREATE INDEX link_opening_due ON link_opening USING btree (judge_time) WHERE (judge_time IS NOT NULL);
@@ -3612,6 +3692,10 @@ CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON pipeline FOR EACH ROW EXECUT
 
 CREATE TRIGGER audit_made AFTER INSERT OR DELETE ON plan FOR EACH ROW EXECUTE FUNCTION write_audit_entry('plan', 'plan_id', '');
 
+CREATE TRIGGER note_inserted AFTER INSERT ON queue_item REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION note_new_items();
+
+CREATE TRIGGER note_moved AFTER UPDATE ON queue_item FOR EACH ROW WHEN (((new.status = 1) AND ((old.status <> 1) OR (new.due_time < old.due_time) OR (new.pipeline_id <> old.pipeline_id)))) EXECUTE FUNCTION note_moved_item();
+
 CREATE TRIGGER note_stray AFTER DELETE ON response_file REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION note_stray_file();
 
 CREATE TRIGGER organization_alert_statuses AFTER INSERT ON organization FOR EACH ROW EXECUTE FUNCTION give_system_alert_statuses();
@@ -3619,6 +3703,18 @@ CREATE TRIGGER organization_alert_statuses AFTER INSERT ON organization FOR EACH
 CREATE TRIGGER questionnaire_instance_channel BEFORE INSERT ON questionnaire_instance FOR EACH ROW WHEN (((new.item_id IS NOT NULL) AND (new.pipeline_id IS NULL))) EXECUTE FUNCTION give_channel();
 
 CREATE TRIGGER rollup_count_people BEFORE INSERT ON rollup_count FOR EACH ROW WHEN ((new.people IS NULL)) EXECUTE FUNCTION mark_day_without_people();
+
+CREATE TRIGGER wake AFTER UPDATE OF active ON application FOR EACH ROW WHEN ((new.active AND (NOT old.active))) EXECUTE FUNCTION wake_lanes();
+
+CREATE TRIGGER wake AFTER UPDATE OF paused_time, open_until, settings ON channel_account FOR EACH ROW WHEN ((((old.paused_time IS NOT NULL) AND (new.paused_time IS NULL)) OR (COALESCE(new.open_until, '-infinity'::timestamp with time zone) < old.open_until) OR ((old.settings IS NULL) AND (new.settings IS NOT NULL)))) EXECUTE FUNCTION wake_lanes();
+
+CREATE TRIGGER wake AFTER UPDATE OF paused, account_id, channel_id ON pipeline FOR EACH ROW WHEN (((old.paused AND (NOT new.paused)) OR ((old.account_id <> new.account_id) OR (old.channel_id <> new.channel_id)))) EXECUTE FUNCTION wake_lanes();
+
+CREATE TRIGGER wake AFTER UPDATE ON plan FOR EACH ROW WHEN (((new.state = 'active'::text) AND ((old.state <> 'active'::text) OR (new.start_time < old.start_time) OR (COALESCE(new.end_time, 'infinity'::timestamp with time zone) > old.end_time) OR ((COALESCE(new.remaining_credits, 0) + new.extra_credits) > (COALESCE(old.remaining_credits, 0) + old.extra_credits))))) EXECUTE FUNCTION wake_lanes();
+
+CREATE TRIGGER wake AFTER UPDATE OF credits_accountable, owner_application_id ON questionnaire FOR EACH ROW WHEN (((old.credits_accountable AND (NOT new.credits_accountable)) OR (old.owner_application_id <> new.owner_application_id))) EXECUTE FUNCTION wake_lanes();
+
+CREATE TRIGGER wake_first AFTER INSERT ON plan FOR EACH ROW EXECUTE FUNCTION wake_lanes();
 
 ALTER TABLE ONLY access_token
     ADD CONSTRAINT access_token_organization_id_token_id_fkey FOREIGN KEY (organization_id, token_id) REFERENCES token(organization_id, token_id) ON DELETE CASCADE;

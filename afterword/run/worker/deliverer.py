@@ -24,9 +24,11 @@ from afterword.events.webhooks import seal_context
 from afterword.kit import db, sealing
 from afterword.kit.db import Pool
 from afterword.kit.transport.http import Caller, CallFailed
-from afterword.run.worker.flights import Flights, cause_of, jitter, repeat
+from afterword.run.worker import flights
+from afterword.run.worker.flights import Flights, Repeat, cause_of, jitter, repeat
 
 SLOTS: Final = 40
+FAN_OUT: Final = "fan out"
 FAN_OUT_SECONDS: Final = 0.25
 FAN_OUT_EVENTS_MAX: Final = 500
 FAN_OUT_DELIVERIES_MAX: Final = 2_500  # deliveries of one turn; beyond it the next are shorter
@@ -73,13 +75,15 @@ class Deliverer(Flights[Delivery]):
         self._cursor: LaneKey = sending.START
         self._fan_out_events = FAN_OUT_EVENTS_MAX
 
-    async def run(self, stop: asyncio.Event) -> None:
+    async def run(self, stop: asyncio.Event, repeat: Repeat = repeat) -> None:
         async with self._caller, asyncio.TaskGroup() as group:
-            group.create_task(repeat(self.fan_out, name="fan out", seconds=FAN_OUT_SECONDS, stop=stop))
+            group.create_task(repeat(self.fan_out, name=FAN_OUT, seconds=FAN_OUT_SECONDS, stop=stop))
             group.create_task(repeat(self._reap, name="reap deliveries", seconds=REAP_SECONDS, stop=stop))
             landed = asyncio.Event()  # after `stop`, what is in flight is held until it has ended
-            group.create_task(repeat(self._renew, name="renew deliveries", seconds=self._renew_seconds, stop=landed))
-            await super().run(stop)
+            group.create_task(
+                flights.repeat(self._renew, name="renew deliveries", seconds=self._renew_seconds, stop=landed)
+            )
+            await super().run(stop, repeat)
             landed.set()
 
     async def fan_out(self) -> bool:

@@ -6,7 +6,7 @@ Before them: the pace of a worker, its waiting, and the text of an unexpected er
 import asyncio
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
@@ -32,9 +32,7 @@ SLOTS_MAX: Final = 200
 LEASE_SECONDS: Final = 60.0
 HEARTBEAT_SECONDS: Final = 15.0
 LEASE_MARGIN_SECONDS: Final = 5.0
-POLL_SECONDS: Final = 0.25
-POLL_CIRCLES: Final = 20  # an idle worker spends at most a twentieth of its time on polling
-POLL_CIRCLES_SECONDS_MAX: Final = 2.0  # and never pauses for longer because its polls are slow
+POLL_SECONDS: Final = 1.0
 REAP_SECONDS: Final = 1.0
 REAP_ITEMS_MAX: Final = 500
 BATCH_ITEMS_MAX: Final = 200
@@ -76,14 +74,6 @@ class Pace:
             raise ValueError(f"A worker has 1 to {SLOTS_MAX} slots.")
 
 
-def idle_seconds(poll_seconds: float, *, circle: float, before: float) -> float:
-    """Seconds until the next poll, after one that took `circle` seconds and found nothing, and one of `before`.
-
-    The quicker of the two shows the number of lanes; a single slow one only shows that the machine was busy.
-    """
-    return max(poll_seconds, min(POLL_CIRCLES * min(circle, before), POLL_CIRCLES_SECONDS_MAX))
-
-
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
@@ -107,24 +97,29 @@ async def repeat(
     seconds: float,
     stop: asyncio.Event,
     wake: asyncio.Event | None = None,
+    pause: Callable[..., Awaitable[None]] | None = None,
 ) -> None:
     """Take turn after turn until `stop`, at once while one returns True; what it raises is logged and ends nothing.
 
-    Else `seconds` lie between two turns, or less where `wake` is set.
+    Else `seconds` lie between two turns, or what `pause` waits for, or less where `wake` is set.
     """
     while not stop.is_set():
-        pause = seconds
+        away = 0.0
+        events = (stop, wake) if wake is not None else (stop,)
         if wake is not None:
             wake.clear()
         try:
             if await turn():
                 continue
         except errors.Unavailable:
-            pause = AWAY_SECONDS_MAX
+            away = AWAY_SECONDS_MAX
         except Exception:
             logger.exception("a turn failed", work=name)
-            pause = max(pause, 1.0)
-        await first_of(stop, *([wake] if wake else []), seconds=pause * jitter())
+            away = max(seconds, 1.0)
+        if away or pause is None:
+            await first_of(*events, seconds=(away or seconds) * jitter())
+        else:
+            await pause(*events)
 
 
 def jitter() -> float:
@@ -132,12 +127,13 @@ def jitter() -> float:
 
 
 Work = TypeVar("Work")
+Repeat = Callable[..., Coroutine[Any, Any, None]]  # `repeat`, or the one of all workers together
 
 
 class Flights(ABC, Generic[Work]):
     """Claims as much as there are free slots and serves it; a kind of work adds `claim` and `serve`."""
 
-    name: ClassVar[str]
+    name: str
     slots: int
     poll_seconds: ClassVar[float]
     grace_seconds: ClassVar[float]  # for what is under way when the worker stops
@@ -156,7 +152,7 @@ class Flights(ABC, Generic[Work]):
     async def serve(self, work: Work, /) -> None:
         """Do the work and settle it."""
 
-    async def run(self, stop: asyncio.Event) -> None:
+    async def run(self, stop: asyncio.Event, repeat: Repeat = repeat) -> None:
         await repeat(self._take_turn, name=self.name, seconds=self.poll_seconds, stop=stop, wake=self._wake)
         await self.land(self.grace_seconds)
 

@@ -116,6 +116,7 @@ ENDED_SECONDS: Final = 30.0
 JUDGE_SECONDS: Final = 30.0
 EXPIRE_SECONDS: Final = 60.0
 EXPIRE_LANES_MAX: Final = 200
+TIDY_LANES_MAX: Final = 500
 PLANS_SECONDS: Final = 60.0
 PLANS_MAX: Final = 100
 PRUNE_SECONDS: Final = 600.0
@@ -141,12 +142,16 @@ FIGURES_ALERTS_MAX: Final = 5  # their rows are locked until the last of them ha
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`run` does one batch of at most `batch` and returns its size; a full batch is followed by another at once."""
+    """`run` does one batch of at most `batch` and returns its size; a full batch is followed by another at once.
+
+    `reader`: of the event log, where it does nothing else.
+    """
 
     name: str
     seconds: float
     batch: int
     run: Callable[[Database], Awaitable[int]]
+    reader: str | None = None
 
 
 class BatchWork(Protocol):
@@ -161,12 +166,12 @@ class Walk(Protocol):
     def __call__(self, db: Database, /, *, after: Any, now: datetime) -> Awaitable[tuple[int, Any]]: ...
 
 
-def batches(name: str, seconds: float, limit: int, work: BatchWork) -> Job:
-    return Job(name, seconds, limit, lambda db: work(db, now=db.clock.now(), limit=limit))
+def batches(name: str, seconds: float, limit: int, work: BatchWork, reader: str | None = None) -> Job:
+    return Job(name, seconds, limit, lambda db: work(db, now=db.clock.now(), limit=limit), reader)
 
 
-def steps(name: str, seconds: float, work: SingleWork, *, batch: int = 1) -> Job:
-    return Job(name, seconds, batch, lambda db: work(db, now=db.clock.now()))
+def steps(name: str, seconds: float, work: SingleWork, *, batch: int = 1, reader: str | None = None) -> Job:
+    return Job(name, seconds, batch, lambda db: work(db, now=db.clock.now()), reader)
 
 
 def walk(name: str, seconds: float, batch: int, work: Walk, *, start: Any) -> Job:
@@ -184,7 +189,7 @@ def walk(name: str, seconds: float, batch: int, work: Walk, *, start: Any) -> Jo
 
 
 def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int) -> Sequence[Job]:
-    """All jobs of a worker. Each worker runs each job, and the first to come does the work."""
+    """All jobs of a worker. They are turns: all workers together run each of them."""
     secret = site.secret
     expiry = _Expiry(lease=lease, secret=secret, draw=draw)
 
@@ -198,6 +203,9 @@ def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int
         ),
         Job("reap", pace.reap_seconds, REAP_ITEMS_MAX, reap),
         Job("end stalled sessions", STALLED_SECONDS, STALLED_MAX, restores.prune_stalled_sessions),
+        Job(
+            "tidy notes of lanes", lanes.TIDY_SECONDS, TIDY_LANES_MAX, partial(lanes.settle_notes, limit=TIDY_LANES_MAX)
+        ),
         walk("expire items of closed lanes", EXPIRE_SECONDS, BATCH_ITEMS_MAX, expiry.run, start=START),
         batches("renew and end plans", PLANS_SECONDS, PLANS_MAX, plans.turn_plans),
         batches("begin exports on a timetable", SCHEDULES_SECONDS, SCHEDULES_MAX, schedules.begin_due),
@@ -217,22 +225,12 @@ def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int
             start=log.BEGINNING,
         ),
         batches("prune the audit log", PRUNE_SECONDS, PRUNE_ROWS_MAX, audit.prune_entries),
-        batches("raise alerts", READ_SECONDS, READ_EVENTS_MAX, cases.raise_next),
+        *_readers(secret),
         walk("see to open cases", AGED_SECONDS, escalation.LOOKED_MAX, escalation.see_to_open, start=escalation.START),
-        batches("follow sequences", READ_SECONDS, READ_EVENTS_MAX, partial(sequences.follow, secret=secret)),
-        Job(
-            "end answered reminders",
-            READ_SECONDS,
-            READ_EVENTS_MAX,
-            partial(reminders.end_answered, limit=READ_EVENTS_MAX),
-        ),
-        batches("notify users", READ_SECONDS, READ_EVENTS_MAX, notifications.notify_next),
-        steps("write rows of responses", READ_SECONDS, rows.follow, batch=rows.EVENTS_MAX),
         steps("write rows of older responses", KEEP_SECONDS, rows.fill, batch=rows.FILLED_MAX),
         steps("tag many responses", READ_SECONDS, taggings.work_next),
         steps("remove imported responses", READ_SECONDS, response_imports.remove_next),
         steps("check and import files of responses", READ_SECONDS, partial(uploads.work_next, secret=secret)),
-        steps("follow answers", FOLLOW_SECONDS, daily_counts.follow, batch=daily_counts.EVENTS_MAX),
         walk("keep counts", KEEP_SECONDS, 1, daily_counts.keep, start=daily_counts.START),
         walk("survey kept counts", SURVEY_SECONDS, daily_counts.SURVEY_MAX, daily_counts.survey, start=""),
         steps("tell of ended instances", ENDED_SECONDS, instances_expiry.record_next),
@@ -241,6 +239,36 @@ def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int
         walk("remove what is too old", AGES_SECONDS, 1, ages.work_next, start=ages.START),
         batches("mail digests of reports", DIGESTS_SECONDS, DIGESTS_MAX, partial(digests.mail_due, secret=secret)),
         batches("evaluate daily alerts", FIGURES_SECONDS, FIGURES_ALERTS_MAX, reports.evaluate_alerts),
+    )
+
+
+def _readers(secret: bytes) -> Sequence[Job]:
+    """Those of the event log that do nothing else."""
+    return (
+        batches("raise alerts", READ_SECONDS, READ_EVENTS_MAX, cases.raise_next, cases.READER),
+        batches(
+            "follow sequences",
+            READ_SECONDS,
+            READ_EVENTS_MAX,
+            partial(sequences.follow, secret=secret),
+            sequences.READER,
+        ),
+        Job(
+            "end answered reminders",
+            READ_SECONDS,
+            READ_EVENTS_MAX,
+            partial(reminders.end_answered, limit=READ_EVENTS_MAX),
+            reminders.READER,
+        ),
+        batches("notify users", READ_SECONDS, READ_EVENTS_MAX, notifications.notify_next, notifications.READER),
+        steps("write rows of responses", READ_SECONDS, rows.follow, batch=rows.EVENTS_MAX, reader=rows.READER),
+        steps(
+            "follow answers",
+            FOLLOW_SECONDS,
+            daily_counts.follow,
+            batch=daily_counts.EVENTS_MAX,
+            reader=daily_counts.READER,
+        ),
     )
 
 
@@ -266,7 +294,7 @@ class _Expiry:
             )
         if count == BATCH_ITEMS_MAX:
             return count, after
-        end = await get_next(db, "pipeline", "organization_id, pipeline_id", after=after, limit=EXPIRE_LANES_MAX)
+        end = await get_next(db, "lane_due", "organization_id, pipeline_id", after=after, limit=EXPIRE_LANES_MAX)
         return (count, START) if end is None else (BATCH_ITEMS_MAX, (end[0], end[1]))
 
 

@@ -19,7 +19,7 @@ from afterword.kit.db.replicas import Replica
 from afterword.listening.exports import service as exports
 from afterword.listening.exports.service import Work
 from afterword.listening.exports.store import EXPORTS, Export, Piece, Scanned
-from afterword.run.worker.flights import repeat
+from afterword.run.worker.flights import Repeat, repeat
 from afterword.sending.intake.imports import service as imports
 from afterword.sending.intake.imports.service import IMPORTS, ImportRecord
 from afterword.sending.queue import batches
@@ -53,7 +53,7 @@ class LongWorker(ABC, Generic[Job]):
     async def fail(self, database: Database, job: Job, error: str | None, now: datetime, /) -> None:
         """End the job as failed, if this worker still has it; `error` is None if it was tried too often."""
 
-    async def run(self, stop: asyncio.Event) -> None:
+    async def run(self, stop: asyncio.Event, repeat: Repeat = repeat) -> None:
         """Work until `stop`; what is begun then is released."""
         await repeat(lambda: self.work_next(stop), name=self._leases.table, seconds=POLL_SECONDS, stop=stop)
 

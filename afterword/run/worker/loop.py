@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import structlog
 
@@ -14,6 +14,7 @@ from afterword import errors
 from afterword.asking.links import domains
 from afterword.cases import chats
 from afterword.core.wire.site import Site
+from afterword.events import sending as webhooks
 from afterword.kit import db
 from afterword.kit.db.replicas import Replica
 from afterword.kit.transport.base import EMAIL, LINK, OUTBOX, Channel, Message
@@ -21,13 +22,14 @@ from afterword.kit.transport.http import Caller
 from afterword.run import renderings
 from afterword.run.demonstration import service as demonstration
 from afterword.run.worker import timeouts
-from afterword.run.worker.deliverer import Deliverer
-from afterword.run.worker.flights import AWAY_SECONDS_MAX, Pace, first_of, jitter, repeat, wait
+from afterword.run.worker.deliverer import FAN_OUT, Deliverer
+from afterword.run.worker.flights import AWAY_SECONDS_MAX, Flights, Pace, Repeat, first_of, jitter, repeat, wait
 from afterword.run.worker.guard import Guard
 from afterword.run.worker.heartbeat import Heartbeat
 from afterword.run.worker.jobs import DomainChecks, Job, Mailboxes, jobs_of
-from afterword.run.worker.long_work import BatchWorker, Exporter, Importer
+from afterword.run.worker.long_work import BatchWorker, Exporter, Importer, LongWorker
 from afterword.run.worker.messages import Calls, CaseMessages, Notices, TestMessages
+from afterword.run.worker.rota import Rota
 from afterword.run.worker.sender import Sender
 from afterword.run.worker.timetable import SHIPPERS, Shipper
 from afterword.sending.channels.outbox import LinkChannel, OutboxChannel
@@ -73,7 +75,8 @@ async def run(
     async with pool:
         defaults = channels(pool)
         guard = Guard(pool=pool, folder=folder, pace=pace)
-        sender = Sender(pool=pool, site=site, channels=defaults, mail_from=mail_from, pace=pace, guard=guard)
+        rota = Rota(pool=pool, poll_seconds=pace.poll_seconds, run_id=guard.run_id)
+        sender = Sender(pool=pool, site=site, channels=defaults, mail_from=mail_from, pace=pace, guard=guard, rota=rota)
         heartbeat = _heartbeat(database_url, sender, pace)
         logger.info("worker started", run_id=str(sender.run_id), channel_ids=sorted(defaults), slots=pace.slots)
         heartbeat.start()
@@ -82,30 +85,33 @@ async def run(
         await domains.try_refresh(pool, site=site)  # before any message is written
         try:
             async with asyncio.TaskGroup() as group:
-                for job in jobs_of(lease=sender.lease, site=site, pace=pace, draw=random.random, queue_days=queue_days):
-                    group.create_task(_repeat(job, pool, stop))
-                group.create_task(Exporter(pool, sender.run_id, reader).run(stop))
-                for _ in range(SHIPPERS):
-                    group.create_task(Shipper(pool, sender.run_id, site).run(stop))
-                caller = Caller(allowed=site.networks)
-                group.create_task(Deliverer(pool=pool, site=site, caller=caller, render=renderings.render).run(stop))
-                group.create_task(Importer(pool, sender.run_id, secret=site.secret).run(stop))
-                group.create_task(BatchWorker(pool, sender.run_id, secret=site.secret).run(stop))
+                jobs = jobs_of(lease=sender.lease, site=site, pace=pace, draw=random.random, queue_days=queue_days)
+                readers = {job.name: job.reader for job in jobs if job.reader} | {FAN_OUT: webhooks.READER}
+                group.create_task(rota.run(stop, readers))
+                for job in jobs:
+                    group.create_task(_repeat(job, pool, stop, rota.repeat))
+                mails: Mapping[str, Any] = {"pool": pool, "site": site, "mail_from": mail_from}
+                works: list[Flights[Any] | LongWorker[Any]] = [
+                    Exporter(pool, sender.run_id, reader),
+                    *(Shipper(pool, sender.run_id, site) for _ in range(SHIPPERS)),
+                    Importer(pool, sender.run_id, secret=site.secret),
+                    BatchWorker(pool, sender.run_id, secret=site.secret),
+                    Deliverer(pool=pool, site=site, caller=Caller(allowed=site.networks), render=renderings.render),
+                    *(make(pool=pool, site=site) for make in (DomainChecks, Mailboxes)),
+                    *(Calls(module, pool=pool, site=site) for module in (chats, notes)),
+                    *(make(**mails, channels=sender.channels) for make in (TestMessages, CaseMessages)),
+                    *([Notices(**mails, channel=defaults[EMAIL])] if EMAIL in defaults else []),
+                ]
+                for work in works:
+                    group.create_task(work.run(stop, rota.repeat))
                 if site.has_demonstration:
-                    make = partial(demonstration.make_next, pool, database_url=database_url, secret=site.secret)
-                    group.create_task(repeat(make, name="demonstration", seconds=DEMONSTRATION_SECONDS, stop=stop))
+                    make_next = partial(demonstration.make_next, pool, database_url=database_url, secret=site.secret)
+                    group.create_task(
+                        rota.repeat(make_next, name="demonstration", seconds=DEMONSTRATION_SECONDS, stop=stop)
+                    )
                 group.create_task(guard.run(stop))
                 group.create_task(sender.tick(stop))
                 group.create_task(_send(sender, heartbeat, stop))
-                test_messages = TestMessages(pool=pool, site=site, channels=sender.channels, mail_from=mail_from)
-                group.create_task(test_messages.run(stop))
-                for make in (DomainChecks, Mailboxes, partial(Calls, chats), partial(Calls, notes)):
-                    group.create_task(make(pool=pool, site=site).run(stop))
-                replies = CaseMessages(pool=pool, site=site, channels=sender.channels, mail_from=mail_from)
-                group.create_task(replies.run(stop))
-                if EMAIL in defaults:
-                    notices = Notices(pool=pool, site=site, channel=defaults[EMAIL], mail_from=mail_from)
-                    group.create_task(notices.run(stop))
         finally:
             await heartbeat.stop()
             await sender.channels.close()
@@ -157,7 +163,7 @@ async def _send(sender: Sender, heartbeat: Heartbeat, stop: asyncio.Event) -> No
     await sender.run(stop)
 
 
-async def _repeat(job: Job, pool: db.Pool, stop: asyncio.Event) -> None:
+async def _repeat(job: Job, pool: db.Pool, stop: asyncio.Event, repeat: Repeat = repeat) -> None:
     """Run a job until `stop`; its errors are logged and end nothing."""
 
     async def turn() -> bool:

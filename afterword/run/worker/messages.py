@@ -34,7 +34,7 @@ from afterword.kit.transport.base import (
     Unknown,
 )
 from afterword.run.worker.channels import ChannelRegistry, NoChannelError
-from afterword.run.worker.flights import Flights, cause_of, jitter
+from afterword.run.worker.flights import Flights, Repeat, cause_of, jitter, repeat
 from afterword.sending.intake import test_messages
 from afterword.sending.intake.test_messages import TestMessage
 from afterword.sending.messages.composing import SenderNotAllowed
@@ -167,19 +167,19 @@ class Notices(_Messages[mails.Mail]):
 class Calls(_Messages[Any]):
     """Messages that leave by calls and not to people; a module claims, composes, sends and settles them."""
 
-    name = "calls"
     slots = 20
     poll_seconds = 1.0
     send_seconds_max = CALL_SECONDS_MAX
 
     def __init__(self, work: ModuleType, *, pool: Pool, site: Site, caller: http.Caller | None = None) -> None:
         super().__init__(pool=pool, site=site, mail_from="")
+        self.name = work.__name__.rpartition(".")[2]
         self._work = work
         self._caller = caller or http.Caller(allowed=site.networks)
 
-    async def run(self, stop: asyncio.Event) -> None:
+    async def run(self, stop: asyncio.Event, repeat: Repeat = repeat) -> None:
         async with self._caller:
-            await super().run(stop)
+            await super().run(stop, repeat)
 
     async def claim_due(self, database: Database, limit: int) -> Sequence[Any]:
         return await self._work.claim_calls(database, now=database.clock.now(), limit=limit)

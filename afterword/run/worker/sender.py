@@ -39,12 +39,12 @@ from afterword.run.worker.flights import (
     Pace,
     cause_of,
     first_of,
-    idle_seconds,
     jitter,
     wait,
 )
 from afterword.run.worker.guard import Guard
 from afterword.run.worker.jobs import LowWaterMarks
+from afterword.run.worker.rota import Rota
 from afterword.sending.messages import composing
 from afterword.sending.messages.composing import SenderNotAllowed
 from afterword.sending.providers import health
@@ -88,27 +88,27 @@ class Claimer:
         started = time.monotonic()
         found = await self._lanes(empty_until)
         self._marks.looked(time.monotonic() - started)
-        turns = [_due_lane(lane) for lane in found]
+        rota = [_due_lane(lane) for lane in found]
         metered = frozenset((lane.organization_id, lane.account_id) for lane in found if lane.tokens is not None)
         by_domain = frozenset((lane.organization_id, lane.account_id) for lane in found if lane.has_domain_rates)
         first_due = {(lane.organization_id, lane.pipeline_id): lane.due_time for lane in found}
         claimed_in_all = 0
         for number in range(ROUNDS_MAX):
-            shares = share_slots(turns, free=free, free_of_account=self.accounts.free())
+            shares = share_slots(rota, free=free, free_of_account=self.accounts.free())
             if number == 0:
-                self._cursor = next_cursor(turns, shares)
+                self._cursor = next_cursor(rota, shares)
             if not shares:
                 break
             claimed, entered = await self._claim(shares, metered, by_domain, first_due)
             claimed_in_all += sum(claimed.values())
             free -= entered
             # A metered or probing account has had its share of this turn; other lanes may have more due.
-            turns = [
+            rota = [
                 turn
-                for turn in turns
+                for turn in rota
                 if claimed.get(turn.key, 0) >= shares.get(turn.key, 1) and turn.items_max >= SLOTS_MAX
             ]
-            if not turns:
+            if not rota:
                 break
         return claimed_in_all
 
@@ -281,9 +281,19 @@ class Sender:
     """One run of one process: its id is new at each start and never used again."""
 
     def __init__(
-        self, *, pool: Pool, site: Site, channels: Mapping[int, Channel], mail_from: str, pace: Pace, guard: Guard
+        self,
+        *,
+        pool: Pool,
+        site: Site,
+        channels: Mapping[int, Channel],
+        mail_from: str,
+        pace: Pace,
+        guard: Guard,
+        rota: Rota,
     ) -> None:
         self.run_id = guard.run_id
+        self._rota = rota
+        self._look = f"look for items on channels {sorted(channels)}"
         self._pool = pool
         self._site = site
         self._mail_from = mail_from
@@ -298,7 +308,6 @@ class Sender:
         self._ticked = time.monotonic()
         self._rendering: str | None = None
         self._freed = asyncio.Event()
-        self._circle = 0.0
         self._begins: Batcher[Dispatch, bool] = Batcher(
             self._begin, batch_max=BATCH_ITEMS_MAX, linger=partial(self._linger, Phase.HELD)
         )
@@ -398,15 +407,15 @@ class Sender:
             return
         started, was_full = time.monotonic(), bool(self._accounts.full())
         if await self._claimer.turn(free):
+            if self._free() <= 0 or self._accounts.full():
+                await self._rota.hand_on(self._look)
             await self._gather(started)
         else:
-            before, self._circle = self._circle, time.monotonic() - started
-            seconds = idle_seconds(self._pace.poll_seconds * jitter(), circle=self._circle, before=before)
             # If an account's slots are, or were when the turn began, all in use, more may be due in its lanes, so the
             # next free slot wakes the loop.
             is_full = was_full or self._accounts.full()
             events = (self._freed, stop) if is_full else (stop,)
-            await first_of(*events, seconds=seconds)
+            await self._rota.wait(self._look, self._pace.poll_seconds, *events)
 
     def _free(self) -> int:
         """Items that may be claimed: as many wait for a connection or for their outcomes as are sent."""

@@ -19,7 +19,7 @@ async def insert_timeout(db: Database, *, name: str, now: datetime) -> None:  # 
 
 
 async def list_timeouts(db: Database) -> Sequence[Row]:  # any tenant: jobs are the installation's
-    return await db.fetch("select name, total, last_time from job_timeout order by name")
+    return await db.fetch("select name, total, last_time from job_timeout where total > 0 order by name")
 
 
 async def samples(db: Database) -> list[Sample]:

@@ -182,7 +182,12 @@ async def list_lanes(  # any tenant: the worker serves everyone
              case when a.settings is not null then a.version end as settings_version,
              case when a.rate is not null then floor(least(greatest(1, a.rate * 10),
                a.tokens + a.rate * extract(epoch from now() - a.refilled_time)::float8))::int end as tokens
-           from pipeline p
+           from (
+             select distinct organization_id, pipeline_id from lane_due
+             where due_time <= now() and (organization_id, pipeline_id) > ($1, $2)
+               and (organization_id, pipeline_id) <= ($3, $4)
+             order by organization_id, pipeline_id) n
+           join pipeline p on p.organization_id = n.organization_id and p.pipeline_id = n.pipeline_id
            join channel_account a on a.organization_id = p.organization_id and a.account_id = p.account_id
            cross join lateral (
              select due_time from queue_item
@@ -199,13 +204,12 @@ async def list_lanes(  # any tenant: the worker serves everyone
              where q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
                and due.due_time is not null and o.active and (not q.credits_accountable or c.has_credits)
              limit 1) going
-           where (p.organization_id, p.pipeline_id) > ($1, $2) and (p.organization_id, p.pipeline_id) <= ($3, $4)
-             and not exists (select from sending_guard where paused_time is not null)
+           where not exists (select from sending_guard where paused_time is not null)
              and not p.paused and a.paused_time is null and (a.open_until is null or a.open_until <= now())
              and (a.rate is null or a.tokens + a.rate * extract(epoch from now() - a.refilled_time)::float8 >= 1)
              and (p.channel_id = any ($5::smallint[]) or a.settings is not null)
              and p.organization_id || '/' || p.account_id <> all ($6::text[])
-           order by p.organization_id, p.pipeline_id
+           order by n.organization_id, n.pipeline_id
            limit $7""",
         *after,
         *until,
@@ -230,26 +234,86 @@ async def get_lane_block(db: Database, *, organization_id: str, pipeline_id: str
 async def list_closed_lanes(  # any tenant: the worker serves everyone
     db: Database, *, after: LaneKey, limit: int
 ) -> list[LaneKey]:
-    """The closed ones of the next lanes, in key order behind `after`."""
+    """Closed lanes that may have something due, of the next notes in key order behind `after`."""
     return await db.fetch_tuples(
-        """select p.organization_id, p.pipeline_id
+        f"""select n.organization_id, n.pipeline_id
            from (
-             select organization_id, pipeline_id from pipeline where (organization_id, pipeline_id) > ($1, $2)
-             order by organization_id, pipeline_id limit $3) n
-           join pipeline p using (organization_id, pipeline_id)
-           join channel_account a on a.organization_id = p.organization_id and a.account_id = p.account_id
-           join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
-           join application o on o.organization_id = q.organization_id and o.application_id = q.owner_application_id
-           where (p.paused or not o.active or a.paused_time is not null or a.open_until > now()
-               or (p.channel_id = $4 and a.settings is null) -- no installation has an SMS channel of its own
-               or (q.credits_accountable and not (
-                 select c.has_credits from application_credit c
-                 where c.organization_id = q.organization_id and c.application_id = q.owner_application_id)))
-           order by p.organization_id, p.pipeline_id""",
+             select distinct organization_id, pipeline_id from (
+               select organization_id, pipeline_id, due_time, closed from lane_due
+               where (organization_id, pipeline_id) > ($1, $2)
+               order by organization_id, pipeline_id limit $3) next
+             where closed or due_time <= now()) n
+           {_OF_LANE}
+           where {_IS_CLOSED}
+           order by n.organization_id, n.pipeline_id""",
         *after,
         limit,
-        CHANNEL_SMS,
     )
+
+
+# Joined to the key `n` of a lane.
+_OF_LANE: Final[LiteralString] = """
+  join pipeline p on p.organization_id = n.organization_id and p.pipeline_id = n.pipeline_id
+  join channel_account a on a.organization_id = p.organization_id and a.account_id = p.account_id
+  join questionnaire q on q.organization_id = p.organization_id and q.questionnaire_id = p.questionnaire_id
+  join application o on o.organization_id = q.organization_id and o.application_id = q.owner_application_id"""
+# No worker may send. Whatever ends this wakes the lane, by a trigger.
+_IS_CLOSED: Final[LiteralString] = """(
+  p.paused or not o.active or a.paused_time is not null or a.open_until > now()
+  or (p.channel_id = 2 and a.settings is null) -- SMS: no installation has a channel of its own
+  or (q.credits_accountable and not (
+    select c.has_credits from application_credit c
+    where c.organization_id = q.organization_id and c.application_id = q.owner_application_id)))"""
+_FIRST_DUE: Final[LiteralString] = """(
+  select i.due_time from queue_item i
+  where i.organization_id = n.organization_id and i.pipeline_id = n.pipeline_id and i.status = 1
+  order by i.due_time, i.item_id limit 1)"""
+TIDY_SECONDS: Final = 5.0  # a lane that has been empty for so long is not looked at any more
+CLOSED_SECONDS: Final = 600  # a closed one is looked at again, should nothing have woken it
+
+
+async def settle_notes(db: Database, *, limit: int) -> int:  # any tenant: the worker serves everyone
+    """Leave one note, at its next due time, of each lane where nothing can be sent now; the number of lanes.
+
+    Who inserts an item relies on a note that it sees, and has locked the pipeline: such a lane is left for later. Who
+    moves one writes a note of its own. So both statements matter: the second sees what was committed before the lock.
+    """
+    await db.execute(
+        """delete from lane_due n where n.due_time <= now() and not exists (
+             select from pipeline p where p.organization_id = n.organization_id and p.pipeline_id = n.pipeline_id)"""
+    )
+    found = await db.fetch_tuples(
+        f"""select p.organization_id, p.pipeline_id
+           from (
+             select distinct organization_id, pipeline_id from lane_due
+             where due_time <= now() - make_interval(secs => $2::float8)) n
+           {_OF_LANE}
+           where {_IS_CLOSED} or coalesce({_FIRST_DUE}, 'infinity') > now()
+           limit $1 for update of p skip locked""",
+        *(limit, TIDY_SECONDS),
+    )
+    if found:
+        await db.execute(
+            f"""with lane as materialized (
+                 select n.*, {_FIRST_DUE} as due_time, {_IS_CLOSED} as is_closed, least(
+                   now() + make_interval(secs => $3::float8), case when a.open_until > now() then a.open_until end,
+                   (select min(l.start_time) from plan l where l.organization_id = n.organization_id
+                    and l.start_time > now())) as again_time
+                 from unnest($1::text[], $2::text[]) as n (organization_id, pipeline_id)
+                 {_OF_LANE}),
+               idle as materialized (
+                 select organization_id, pipeline_id, due_time <= now() as closed,
+                   case when due_time <= now() then again_time else due_time end as due_time
+                 from lane where is_closed or coalesce(due_time, 'infinity') > now()),
+               gone as (
+                 delete from lane_due d using idle n
+                 where d.organization_id = n.organization_id and d.pipeline_id = n.pipeline_id)
+               insert into lane_due (organization_id, pipeline_id, due_time, closed)
+               select organization_id, pipeline_id, due_time, closed from idle where due_time is not null""",
+            *arrays(found, 2),
+            CLOSED_SECONDS,
+        )
+    return len(found)
 
 
 async def list_fingerprints(  # any tenant: a claimed batch serves many organizations

@@ -27,7 +27,7 @@ async def samples(db: Database) -> list[Sample]:
         Sample("afterword_queue_oldest_due_seconds", "Age of the longest due item.", depth.oldest_due_seconds),
         Sample("afterword_queue_paused_accounts", "Accounts that wait for a person.", depth.accounts_paused),
         Sample(*PAUSED, float((await restores.get_log_position(db)).paused_time is not None)),
-        Sample(*OLDEST, await restores.get_oldest_transaction_seconds(db)),
+        Sample(*OLDEST, (await restores.get_oldest_transaction(db))[0]),
         Sample("afterword_queue_open_breakers", "Accounts that rest after failures.", depth.breakers_open),
         *[
             Sample(*PRUNED, total, (("status", Item(status).name.lower()),), only_grows=True)

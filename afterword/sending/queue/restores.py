@@ -44,16 +44,28 @@ async def get_log_position(db: Database) -> LogPosition:  # any tenant: the guar
     )
 
 
-async def get_oldest_transaction_seconds(db: Database) -> float:  # any tenant: the database of a whole installation
-    """Age of the oldest transaction that keeps dead rows from being removed, in seconds; 0: none.
+async def get_oldest_transaction(db: Database) -> tuple[float, str]:  # any tenant: the database of an installation
+    """Age in seconds of the oldest transaction that keeps dead rows or readers of the log waiting, and whose it is.
 
-    Those of other roles are seen only by a role that may: `grant pg_read_all_stats`.
+    Of this database, or of another one if it holds no lock there that shows where it writes. (0, ""): none. The times
+    of other roles are seen only by a role that may: `grant pg_read_all_stats`.
     """
-    return await db.fetch_value(
-        """select coalesce(extract(epoch from clock_timestamp() - min(xact_start)), 0)::float8 from pg_stat_activity
-           where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
-             and (backend_xid is not null or backend_xmin is not null)"""
+    row = await db.fetch_row(
+        """with open as (
+             select pid, datname as database, usename as role, xact_start as since from pg_stat_activity
+             where pid <> pg_backend_pid() and backend_type = 'client backend' and (
+               (datname = current_database() and (backend_xid is not null or backend_xmin is not null))
+               or (exists (select from event where xid >= readable_before(pg_current_snapshot())) and pid in (
+                 select l.pid from pg_locks l where l.locktype = 'transactionid' and l.mode = 'ExclusiveLock'
+                   and l.transactionid = readable_before(pg_current_snapshot())::xid)))
+             union all
+             select null, database, owner, prepared from pg_prepared_xacts where database = current_database())
+           select coalesce(extract(epoch from clock_timestamp() - since), 0)::float8 as seconds,
+             coalesce('process ' || pid, 'a prepared transaction') || ' of “' || role || '” in the database “'
+               || database || '”' as whose
+           from open order by since limit 1"""
     )
+    return (row["seconds"], row["whose"]) if row else (0.0, "")
 
 
 async def prune_stalled_sessions(  # any tenant: locks are the installation's

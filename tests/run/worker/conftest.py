@@ -11,7 +11,7 @@ import pytest
 from afterword.kit import db
 from afterword.kit.transport.base import EMAIL, Begin, Message, Outcome, Sent
 from afterword.run import worker
-from afterword.run.worker import Pace, channels, heartbeat, loop, sender
+from afterword.run.worker import Pace, channels, heartbeat, loop, rota, sender
 from tests.conftest import House
 from tests.sending.queue.conftest import Queue
 
@@ -48,7 +48,7 @@ class Logs:
 @pytest.fixture(autouse=True)
 def logs(monkeypatch: pytest.MonkeyPatch) -> Logs:
     found = Logs()
-    for module in (channels, heartbeat, loop, sender):
+    for module in (channels, heartbeat, loop, rota, sender):
         monkeypatch.setattr(module, "logger", found)
     return found
 

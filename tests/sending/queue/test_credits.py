@@ -14,7 +14,7 @@ from afterword.sending.queue.lanes import SettingsCache
 from afterword.sending.queue.sending import service as sending
 from afterword.tenants.organizations import plans
 from tests.sending.queue.conftest import OK, Queue
-from tests.sending.queue.test_lanes import lanes
+from tests.sending.queue.test_lanes import lanes, noted, tidy
 
 SCHEDULED, IGNORED = 1, 8
 MINUTE = timedelta(minutes=1)
@@ -245,3 +245,14 @@ class TestWaits:
         row = await queue.row(item)
         assert (IGNORED, "too_late") == (row["status"], row["reason"])
         assert row["result"].endswith("held by: an application that is not active")
+
+
+async def test_credits_open_a_lane(queue: Queue) -> None:
+    await queue.schedule()
+    await end_credits(queue)
+    assert 1 == await tidy(queue)
+    assert [(False, True)] == await noted(queue)
+
+    await set_credits(queue, 1)
+
+    assert 1 == len(await lanes(queue))

@@ -1,5 +1,7 @@
 """Open lanes on a real PostgreSQL; the statements of a batch, which pays for no rule that its lane does not have."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 import pytest
@@ -8,6 +10,8 @@ from afterword.core.scheduling.lanes import START
 from afterword.kit import db
 from afterword.sending.queue import lanes as queue_lanes
 from afterword.sending.queue.lanes import Lane
+from afterword.sending.queue.sending import service as sending
+from tests.journeys.processes import until
 from tests.sending.queue.conftest import EMAIL, LINK, OK, Queue
 
 END = ("~", "~")
@@ -152,3 +156,140 @@ async def test_statements_of_a_batch(queue: Queue, statements: list[str]) -> Non
         queue.house.organization_id,
     )
     assert (5 + 3, 1, 2 + 3) == counts(await batch(queue, statements, "c"))
+
+
+async def tidy(queue: Queue) -> int:
+    """As a worker does once the notes are old enough."""
+    await queue.execute("update lane_due set due_time = due_time - interval '1 minute' where not closed")
+    return await queue.run(queue_lanes.settle_notes, limit=500)
+
+
+async def noted(queue: Queue) -> list[tuple[bool, bool]]:
+    """Whether each note is due, and of a closed lane."""
+    rows = await queue.fetch("select due_time <= now() as due, closed from lane_due order by due_time")
+    return [(row["due"], row["closed"]) for row in rows]
+
+
+async def _insert(queue: Queue) -> None:
+    await queue.schedule("new@example.com")
+
+
+async def _insert_later(queue: Queue) -> None:
+    """Due before anything else, and later than now."""
+    await queue.schedule("new@example.com", send_time=await queue.now() + MINUTE)
+    await queue.execute("update lane_due set due_time = due_time - interval '2 minutes'")
+    await queue.execute("update queue_item set due_time = due_time - interval '2 minutes' where due_time > now()")
+
+
+async def _edit(queue: Queue) -> None:
+    await queue.execute("update queue_item set due_time = now() where status = 1")
+
+
+async def _hand_back(queue: Queue) -> None:
+    await queue.execute("update queue_item set status = 1, owner = null, lease_until = null where status = 2")
+
+
+async def _reap(queue: Queue) -> None:
+    await queue.execute("update queue_item set lease_until = now() - interval '1 second' where status = 2")
+    assert 1 == await queue.reap()
+    await queue.execute("update queue_item set due_time = now() - interval '1 second' where status = 1")
+
+
+class TestNotes:
+    """Each scheduled item has a note of its lane at its due time or before."""
+
+    @pytest.mark.parametrize("way_in", [_insert, _insert_later, _edit, _hand_back, _reap])
+    async def test_a_lane_that_was_empty_a_moment_ago(
+        self, queue: Queue, way_in: Callable[[Queue], Awaitable[None]]
+    ) -> None:
+        await queue.schedule("later@example.com", send_time=await queue.now() + 600 * MINUTE)
+        await queue.schedule()
+        assert 1 == len(await queue.worker().claim(1))
+        await tidy(queue)
+        assert [(False, False)] == await noted(queue)
+        assert [] == await lanes(queue)
+
+        await way_in(queue)
+
+        assert [queue.lane] == [(lane.organization_id, lane.pipeline_id) for lane in await lanes(queue)]
+
+    async def test_a_lane_with_nothing_left_has_no_note(self, queue: Queue) -> None:
+        await queue.sent()
+        assert 1 == await tidy(queue)
+        assert [] == await noted(queue)
+        assert 0 == await tidy(queue)
+
+    async def test_one_note_serves_many_items(self, queue: Queue) -> None:
+        for number in range(5):
+            await queue.schedule(f"ann{number}@example.com")
+        assert [(True, False)] == await noted(queue)
+
+    async def test_what_is_due_is_left_alone(self, queue: Queue) -> None:
+        await queue.schedule()
+        assert 0 == await tidy(queue)
+        assert [(True, False)] == await noted(queue)
+
+    async def test_nobody_waits_for_who_inserts(self, queue: Queue) -> None:
+        """The insert relies on a note that it sees: it stays until that has ended."""
+        await queue.sent()
+        async with db.transaction(queue.pool) as slow:
+            await slow.execute(
+                """insert into queue_item select (jsonb_populate_record(null::queue_item, to_jsonb(i)
+                     || '{"item_id": "0000000000000000000002", "status": 1, "dispatched_time": null}')).*
+                   from queue_item i"""
+            )
+            assert 0 == await tidy(queue)
+        assert 1 == len(await lanes(queue))
+
+    async def test_who_inserts_behind_a_removal_sees_it(self, queue: Queue) -> None:
+        await queue.sent()
+        await queue.execute("update lane_due set due_time = due_time - interval '1 minute'")
+        async with db.transaction(queue.pool) as removing:
+            assert 1 == await queue_lanes.settle_notes(removing, limit=500)
+            inserting = asyncio.create_task(queue.schedule("new@example.com"))
+            await until(lambda: queue.value("select exists (select from pg_locks where not granted)"))
+        await inserting
+        assert 1 == len(await lanes(queue))
+
+    async def test_who_moves_an_item_meanwhile_has_a_note_of_its_own(self, queue: Queue) -> None:
+        await queue.schedule()
+        worker = queue.worker()
+        [dispatch] = await worker.claim(1)
+        async with db.transaction(queue.pool) as slow:
+            await sending.hand_back(slow, items=[dispatch.item])
+            assert 1 == await tidy(queue)
+            assert [] == await noted(queue)
+        assert 1 == len(await lanes(queue))
+
+    @pytest.mark.parametrize(
+        ("close", "open_again"),
+        [
+            ("update pipeline set paused = true", "update pipeline set paused = false"),
+            ("update channel_account set paused_time = now()", "update channel_account set paused_time = null"),
+            ("update application set active = false", "update application set active = true"),
+            (
+                "update channel_account set open_until = now() + interval '1 hour'",
+                "update channel_account set open_until = null",
+            ),
+        ],
+    )
+    async def test_a_closed_lane_is_not_looked_at_until_it_is_open(
+        self, queue: Queue, close: str, open_again: str
+    ) -> None:
+        await queue.schedule()
+        await queue.execute(close)
+        assert 1 == await tidy(queue)
+        assert [(False, True)] == await noted(queue)
+        assert [queue.lane] == await queue.run(queue_lanes.list_closed_lanes, after=START, limit=10)
+
+        await queue.execute(open_again)
+
+        assert 1 == len(await lanes(queue))
+        await queue.sent()
+        await tidy(queue)
+        assert [] == await noted(queue)
+
+    async def test_a_pipeline_that_is_gone(self, queue: Queue) -> None:
+        await queue.execute("insert into lane_due values (repeat('o', 22), repeat('p', 22), now())")
+        assert 0 == await tidy(queue)
+        assert [] == await noted(queue)
