@@ -162,7 +162,7 @@ class SingleWork(Protocol):
     def __call__(self, db: Database, /, *, now: datetime) -> Awaitable[int]: ...
 
 
-class Walk(Protocol):
+class PagedWork(Protocol):
     def __call__(self, db: Database, /, *, after: Any, now: datetime) -> Awaitable[tuple[int, Any]]: ...
 
 
@@ -174,7 +174,7 @@ def steps(name: str, seconds: float, work: SingleWork, *, batch: int = 1, reader
     return Job(name, seconds, batch, lambda db: work(db, now=db.clock.now()), reader)
 
 
-def walk(name: str, seconds: float, batch: int, work: Walk, *, start: Any) -> Job:
+def walk(name: str, seconds: float, batch: int, work: PagedWork, *, start: Any) -> Job:
     """Looks at the next rows only, and goes on behind them; after less than a full batch it begins anew."""
     after = start
 
