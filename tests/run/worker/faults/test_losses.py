@@ -117,19 +117,29 @@ async def _ended_or_paused(rig: Rig) -> bool:
         return await rig.connection.fetchval("select exists (select from sending_guard where paused_time is not null)")
 
     async def either() -> bool:
-        return await paused() or await rig.nothing_open()
+        if await paused():
+            return True
+        met = await rig.connection.fetchval("select count(*) from sending_worker where timeline > 1")
+        has_compared = met == WORKERS and (await _told(rig))[2] == 0  # else the pause follows
+        return has_compared and await rig.nothing_open()
 
     await rig.until(either, seconds=3 * BACK_SECONDS_MAX, what="all is sent, or paused")
     return await paused()
+
+
+async def _told(rig: Rig) -> tuple[int, int, int]:
+    """The sums of what workers told: events, attempts recorded again, items that are gone."""
+    text = await rig.connection.fetchval("select loss_text from sending_guard")
+    told = [tuple(map(int, found)) for found in LOSS.findall(text or "")]
+    events, recorded, gone = (sum(each) for each in zip((0, 0, 0), *told, strict=True))
+    return events, recorded, gone
 
 
 async def _judge(rig: Rig, case: Case, *, is_paused: bool) -> None:
     assert isinstance(rig.target, Outside)
     rig.target.read()
     figures = await rig.count()
-    text = await rig.connection.fetchval("select loss_text from sending_guard")
-    told = [tuple(map(int, found)) for found in LOSS.findall(text or "")]
-    events, recorded, gone = (sum(each) for each in zip((0, 0, 0), *told, strict=True))
+    events, recorded, gone = await _told(rig)
     lost = figures.wrong.pop("acknowledged_missing", 0)
     of_nobody = figures.wrong.pop("sent_of_nobody", 0)
     rig.tell(
