@@ -75,7 +75,8 @@ def read() -> Costs:
 
 
 def write(costs: Costs) -> None:
-    KEPT.write_text(f"{json.dumps(asdict(costs), indent=1)}\n", encoding="utf-8")
+    document = {name: round(float(value), 3) for name, value in asdict(costs).items()}
+    KEPT.write_text(f"{json.dumps(document, indent=1)}\n", encoding="utf-8")
 
 
 def table(costs: Costs) -> str:
