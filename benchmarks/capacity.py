@@ -1,4 +1,4 @@
-"""What an installation needs that is larger than any machine here: a simulation on the measured costs of a unit.
+"""The needs of installations larger than any machine here: a simulation on the measured costs of a unit.
 
 `python -m benchmarks capacity` prints the tables, with `--record` it writes them into docs/capacity.md. A month is
 drawn hour by hour with a seed: organizations of unequal size, each with its time zone, its week and its campaigns. The
@@ -44,7 +44,7 @@ ITEM_DAYS: Final[int] = _SETTINGS["queue_retention_days"]
 EVENT_DAYS: Final = 90
 _SEED: Final = 20_261_129
 
-# What one process or server bears.
+# The limits of one process or server.
 BUSY_MAX: Final = 0.6  # the share of a core that a process is planned with
 WEB_CONNECTIONS: Final[int] = _SETTINGS["database_pool"]
 WORKER_CONNECTIONS: Final = POOL_SIZE + 1  # and its heartbeat
@@ -71,7 +71,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What it takes in the busiest hour, and after the first `ITEM_DAYS`."""
+    """The needs of the busiest hour, and of the disk after the first `ITEM_DAYS`."""
 
     load: Load
     web_cores: float

@@ -75,7 +75,8 @@ def read() -> Costs:
 
 
 def write(costs: Costs) -> None:
-    KEPT.write_text(f"{json.dumps(asdict(costs), indent=1)}\n", encoding="utf-8")
+    document = {name: round(float(value), 3) for name, value in asdict(costs).items()}
+    KEPT.write_text(f"{json.dumps(document, indent=1)}\n", encoding="utf-8")
 
 
 def table(costs: Costs) -> str:
@@ -153,7 +154,7 @@ class _Meter:
     web: int
 
     async def of(self, work: Any, pid: int | None = None) -> _Used:
-        """What this work takes of the process, the web one where none is named, and of PostgreSQL."""
+        """Costs of this work in the process, the web one where none is named, and in PostgreSQL."""
         pid = self.web if pid is None else pid
         process, database = _of_tree(pid), _of_tree(self.postmaster)
         result = await work

@@ -7,7 +7,6 @@ and runs the commands of Debian's units.
 
 import asyncio
 import contextlib
-import json
 import os
 import pwd
 import re
@@ -103,7 +102,7 @@ class Host:
         return self.machine.command("sh", "-e", "-c", ENTER, str(self.folder), user, *words)
 
     def start(self, unit: str, environment: Mapping[str, str]) -> None:
-        """What Debian's unit starts; again, if it ran before."""
+        """Start the command of Debian's unit; again, if it ran before."""
         user, command = command_of(unit, environment)
         log = self.folder / f"{unit}.log"
         with log.open("ab") as output:
@@ -234,10 +233,6 @@ class Cluster:
             return False
         finally:
             connection.terminate()
-
-    def members(self, on: str) -> dict[str, dict[str, Any]]:
-        """What Patroni says of each node, by its name."""
-        return {each["Member"]: each for each in json.loads(self.patronictl("list", "--format", "json", on=on))}
 
     async def streaming(self, name: str, *, primary: str, sync: bool) -> None:
         """Wait until a node follows the primary, and is its synchronous standby if wanted."""
