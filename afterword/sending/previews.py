@@ -192,7 +192,7 @@ async def mail_of(
     )
     url = address_of(permission, site=site)
     values = {"organization": head.brand, "link": url, "unsubscribe_link": url, "postal_address": address or ""}
-    return invitation.fill_html(values)
+    return invitation.fill_html(values)[0]
 
 
 def _without_jumps(definition: Definition) -> Definition:

@@ -39,7 +39,7 @@ POOL_SIZE_DEFAULT = 10
 WAITING_MAX_DEFAULT = 10_000
 BATCHERS_MAX = 1_000  # kept for the next that asks
 # Of reads by id: ids in one statement, statements of one kind at once, ids that wait meanwhile.
-GATHERED: Final[Mapping[str, int]] = {"batch_max": 200, "flights_max": 2, "waiting_max": 1_000}
+GATHERED: Final[Mapping[str, Any]] = {"batch_max": 200, "flights_max": 2, "waiting_max": 1_000}
 _first: Final = itemgetter(0)
 TRACED: Final = frozenset({"execute", "fetch", "fetchrow", "fetchval"})  # where telemetry is on
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import asyncpg
 import pytest
@@ -32,7 +33,7 @@ READS = 40
 @pytest.fixture(params=["refuses settings", "ignores settings"])
 def transactions(request: pytest.FixtureRequest, database_url: str) -> Iterator[str]:
     """A pooler that gives out servers by the transaction: with its defaults, or as its manual says."""
-    more = {"ignore_startup_parameters": IGNORED} if request.param == "ignores settings" else {}
+    more: dict[str, Any] = {"ignore_startup_parameters": IGNORED} if request.param == "ignores settings" else {}
     with pgbouncer(database_url, pool_mode="transaction", default_pool_size=3, **more) as url:
         yield url
 
