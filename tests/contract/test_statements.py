@@ -37,7 +37,18 @@ QUERIES: Final = frozenset(
     }
 )  # fmt: skip
 OF_COLUMNS: Final = frozenset(
-    {"qualified", "as_document", "suffixed", "assigned", "has_own", "within"}
+    {
+        "qualified",
+        "as_document",
+        "suffixed",
+        "assigned",
+        "has_own",
+        "within",
+        "data_of",
+        "shown_of",
+        "_text_of",
+        "_blanked",
+    }
 )  # of db.columns: they make a literal of literals
 HELD: Final = "organization_id = $1"  # how the condition of db.leases begins
 EXCUSE: Final = "# any tenant:"
