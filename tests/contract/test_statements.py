@@ -44,10 +44,6 @@ OF_COLUMNS: Final = frozenset(
         "assigned",
         "has_own",
         "within",
-        "data_of",
-        "shown_of",
-        "_text_of",
-        "_blanked",
     }
 )  # of db.columns: they make a literal of literals
 HELD: Final = "organization_id = $1"  # how the condition of db.leases begins
@@ -229,7 +225,7 @@ def text_of(node: ast.expr, constants: Mapping[str, str]) -> str | None:
         case ast.Call(func=ast.Name(id=name), args=[names, ast.Constant(value=str(alias))]) if name in OF_COLUMNS:
             text = text_of(names, constants)
             return None if text is None else getattr(columns, name)(text, alias)
-        case ast.Call(func=ast.Name(id="columns_of")):  # of db.columns: members of a record, which are no tables
+        case ast.Call(func=ast.Name(id="columns_of" | "data_of" | "shown_of")):  # of a record, and of the event log
             parts = ["columns"]
         case ast.Call(func=ast.Name(id=name), args=args) if f"{name}()" in constants:
             parts = [text_of(each, constants) or "" for each in args]
