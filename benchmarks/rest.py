@@ -58,7 +58,7 @@ async def idle_worker(stage: Stage) -> list[Figure]:
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """What idle workers cost the database: percent of a core, and transactions a second."""
+    """The cost of idle workers for the database: percent of a core, and transactions a second."""
 
     percent: float
     transactions: float

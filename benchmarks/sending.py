@@ -53,7 +53,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What was used up to a moment, in seconds and numbers."""
+    """Seconds and numbers that were used up to a moment."""
 
     time: float
     sent: int
@@ -63,7 +63,7 @@ class Moment:
     log_bytes: int
 
     def until(self, end: "Moment") -> Cost:
-        """What each mail between two moments cost."""
+        """The costs of each mail between two moments."""
         mails = end.sent - self.sent
         return Cost(
             rate=mails / (end.time - self.time),
@@ -136,7 +136,7 @@ async def ground(stage: Stage) -> AsyncGenerator[Ground, None]:
 
 
 async def mails_of_three(stage: Stage, *, mails: int, rounds: int) -> list[Figure | Ratio]:
-    """What a mail costs here, and the rate of two workers beside one."""
+    """The cost of a mail here, and the rate of two workers beside one."""
     async with ground(stage) as found:
         await found.send(mails)  # makes the people, and plans of full tables
         pairs = [(await found.send(mails), await found.send(mails, workers=2)) for _ in range(rounds)]

@@ -26,7 +26,7 @@ _TEXTS_REMOVED: Final = suffixed(TEXT_COLUMNS, "= null")
 
 
 def _blanked(blanks: LiteralString) -> LiteralString:
-    """What an event `e` becomes with these members in the place of its own."""
+    """The event `e` with these members in the place of its own."""
     return f"""item = null, instance = null, responder = null, data = {data_of("e")} || (
              select coalesce(jsonb_object_agg(b.key, b.value), '{{}}') from jsonb_each({blanks}::jsonb) b
              where {data_of("e")} ? b.key)"""

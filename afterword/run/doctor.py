@@ -296,7 +296,7 @@ async def _look_at_database(
                 await _version(database),
                 revision,
                 *(await _installation(database, clock, data_folder, backup_every) if revision.ok else ()),
-                await _transactions(database),
+                *([await _transactions(database)] if revision.ok else ()),
                 await _clock(database, clock),
             ]
     except (errors.Unavailable, asyncpg.PostgresError, OSError, ValueError) as error:

@@ -23,6 +23,7 @@ NO_QUERIES: Final = {
     SOURCE / "kit/nouns/statements.py": "likewise",
     SOURCE
     / "kit/db/retention.py": "the statements of what is kept for a time; tests/run/worker/retention.sql prints them",
+    SOURCE / "kit/db/hosts.py": "settings of connections, of the names and values that the pools declare",
     SOURCE / "kit/db/walks.py": "the next rows of a table in an order, both literals where they are asked for",
     SOURCE / "privacy/resealing.py": "the statements of each sealed column, of the literals that stand there",
     SOURCE / "run/embedded.py": "roles and passwords take no parameters; both are our own letters and digits",

@@ -157,7 +157,7 @@ def at(state: State, place: int, worker: Worker, row: Row | None = None) -> Stat
 
 def broken(state: State) -> Iterator[str]:
     doubted = sum(outcome in {UNKNOWN, LATE} for _, outcome in state.row.attempts)
-    # What the server does not know yet is known to those who have not compared.
+    # Moves that the server does not know yet are known to those who have not compared.
     compares = all(worker.has_compared for worker in state.workers)
     if compares and state.accepted > 1 + doubted:
         yield "INV1"

@@ -141,6 +141,18 @@ async def list_erased(db: Database, *, inputs: Sequence[ResponderInput], now: da
     return {place for one in found if one.reason == "erased" for place in places[one.key]}
 
 
+async def insert_again(
+    db: Database, *, responders: Sequence[store.Responder], addresses: Sequence[store.Address], now: datetime
+) -> None:
+    """Insert people and addresses under their ids where a server that took over lacks them."""
+    known = {row.key for row in await store.list_responders(db, keys=[one.key for one in responders])}
+    gone = [one for one in responders if one.key not in known]
+    if gone:
+        await store.insert_responders(db, responders=gone)
+    if addresses:
+        await store.insert_addresses(db, addresses=addresses, now=now)
+
+
 async def update(
     db: Database,
     *,

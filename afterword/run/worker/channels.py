@@ -66,7 +66,7 @@ class Accounts:
         return account in self._closed
 
     def free(self) -> Mapping[AccountKey, int]:
-        """How many more of each account may be claimed: as many wait for a slot as there are."""
+        """The number that may still be claimed of each account: as many wait for a slot as there are."""
         return {key: 2 * slots - self._in_flight[key] for key, slots in self._slots_max.items()}
 
     def slot(self, account: AccountKey) -> asyncio.Semaphore:

@@ -103,7 +103,7 @@ class Guard:
 
     async def _meet(self, timeline: int) -> int:
         """Compare, if this timeline is new to us, and say so; the number of workers that have not."""
-        loss, meeting = self._loss, partial(restores.meet_workers, run_id=self.run_id, timeline=timeline)
+        loss, meeting = self._loss, partial(restores.update_worker, run_id=self.run_id, timeline=timeline)
         if self._compared[0] == timeline:
             return await db.change(self._pool, meeting, is_settled=self.timeline == timeline)
         await losses.compare(self._pool, memory=self.memory, lease=self._lease, loss=loss)
@@ -111,7 +111,7 @@ class Guard:
             end = await restores.get_log_end(database)
             events = max(self.seq_min - end.seq, 0) if self._is_of_another(end, timeline) else 0
             if events or loss.recorded or loss.gone:
-                await restores.add_loss(database, text=loss.text(end.time, events=events))
+                await restores.update_loss(database, text=loss.text(end.time, events=events))
             missing = await meeting(database, is_settled=False)
         since = self.memory.since = self.memory.since or self._pool.clock.now()
         self._compared, self._is_unsure = (timeline, time.monotonic()), since > end.time or bool(loss.gone)

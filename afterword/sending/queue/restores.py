@@ -155,7 +155,7 @@ async def get_log_end(db: Database) -> LogEnd:  # any tenant: the server
     )
 
 
-async def meet_workers(  # any tenant: workers serve all
+async def update_worker(  # any tenant: workers serve all
     db: Database, *, run_id: UUID, timeline: int, is_settled: bool
 ) -> int:
     """Note that this worker has compared on this timeline; the number of those that have not.
@@ -179,7 +179,7 @@ async def delete_worker(db: Database, *, run_id: UUID) -> None:  # any tenant: a
     await db.execute("delete from sending_worker where run_id = $1", run_id)
 
 
-async def add_loss(db: Database, *, text: str) -> None:  # any tenant: the guard of a whole installation
+async def update_loss(db: Database, *, text: str) -> None:  # any tenant: the guard of a whole installation
     """Add what one worker knows to what the others have told of the same change of servers."""
     await db.execute(
         """update sending_guard set loss_time = now(), loss_text = left(concat_ws(' ',
@@ -189,7 +189,7 @@ async def add_loss(db: Database, *, text: str) -> None:  # any tenant: the guard
 
 
 async def get_loss(db: Database, *, seconds: float = UNSEEN_SECONDS) -> str | None:  # any tenant: as above
-    """What workers told in the last seconds of a change of servers."""
+    """The text that workers wrote in the last seconds of a change of servers."""
     return await db.fetch_value(
         "select loss_text from sending_guard where loss_time > now() - make_interval(secs => $1::float8)", seconds
     )

@@ -84,7 +84,7 @@ class TestAnotherTimeline:
     async def test_a_worker_that_does_not_come_back(
         self, bench: Bench, standby: Standby, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """What it sent is not known: where something is lost, sending stops."""
+        """Nobody knows the messages that it sent: where something is lost, sending stops."""
         monkeypatch.setattr(guard, "OTHERS_SECONDS_MAX", 0.5)
         await bench.queue.execute("insert into sending_worker (run_id, timeline) values ($1, 1)", OTHER)
         async with bench.worker():

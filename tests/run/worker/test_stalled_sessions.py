@@ -33,7 +33,9 @@ def queue(pool: db.Pool, house: House) -> Queue:
 @asynccontextmanager
 async def locking(url: str, *, name: str = "afterword worker", **settings: str) -> AsyncGenerator[Any]:
     """A client with all items locked."""
-    client: Any = await asyncpg.connect(url, server_settings={"application_name": name, **settings})
+    client: Any = await asyncpg.connect(
+        url, connection_class=hosts.Connection, server_settings={"application_name": name, **settings}
+    )
     try:
         await client.execute("begin")
         await client.execute("select from queue_item for update")

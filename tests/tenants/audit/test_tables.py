@@ -19,7 +19,7 @@ WRITTEN_BY_WORK: Final = {
     "audit_entry", "contact", "coupon_code", "delivery", "delivery_report", "delivery_total", "domain_rate",
     "erasure_subject",
     "event",
-    "event_cluster", "event_cursor", "event_horizon", "expiry_cursor", "export_day", "export_piece",
+    "event_cluster", "event_cursor", "event_horizon", "expiry_cursor", "export_day", "export_piece", "lane_due",
     "export_run", "idempotency_key", "job_timeout",
     "link_opening",
     "login_challenge", "login_failure", "login_link", "notice_mail", "notification", "outbox_message",

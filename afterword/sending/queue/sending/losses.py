@@ -19,7 +19,7 @@ from afterword.asking.instances import issuing
 from afterword.events.service import Actor
 from afterword.kit.db import Dangling, Database, Pool, change, savepoint
 from afterword.kit.transport.base import Sent, Unknown
-from afterword.people.responders import store as responders_store
+from afterword.people.responders import service as people_service
 from afterword.people.responders.store import Address, Responder
 from afterword.sending.queue import late_outcomes
 from afterword.sending.queue.records import LeaseKey
@@ -55,7 +55,7 @@ class Memory:
         self._begun.pop(lease_key, None)
 
     def all(self) -> Begun:
-        """What has begun, by lease, the earlier attempts of an item first; with its outcome, if there is one."""
+        """Begun sends by lease, the earlier attempts of an item first; with its outcome, if there is one."""
         found: dict[LeaseKey, tuple[Dispatch, Result | None]] = {key: (each, None) for key, each in self._begun.items()}
         found |= {result.dispatch.item.lease_key: (result.dispatch, result) for _, _, result in self._results}
         return dict(sorted(found.items(), key=lambda entry: entry[0][2]))
@@ -63,7 +63,7 @@ class Memory:
 
 @dataclass
 class Loss:
-    """What a server did not know: attempts recorded again, and items that are gone, of which mail left."""
+    """Attempts recorded again, and items that are gone, of which mail left."""
 
     recorded: int = 0
     gone: set[LeaseKey] = field(default_factory=set[LeaseKey])
@@ -134,20 +134,16 @@ def _may_have_left(result: Result | None) -> bool:
 async def _restore_instances(db: Database, dispatches: Sequence[Dispatch], now: datetime) -> None:
     """Insert the people and instances that the mails lead to under their ids, where they are gone."""
     people = {(each.item.organization_id, each.responder.responder_id): each for each in dispatches}
-    known = {row.key for row in await responders_store.list_responders(db, keys=list(people))}
     responders = [
         Responder(*key, found.locale, found.time_zone, dict(found.metadata), None, 1, now, now, None, None)
-        for key, found in ((key, each.responder) for key, each in people.items() if key not in known)
+        for key, found in ((key, each.responder) for key, each in people.items())
     ]
     addresses = [
         Address(*each.address_id, each.responder.responder_id, each.responder.address, each.responder.unsubscribe_id)
         for each in people.values()
         if each.responder.address is not None and each.responder.unsubscribe_id is not None
     ]
-    if responders:
-        await responders_store.insert_responders(db, responders=responders)
-    if addresses:
-        await responders_store.insert_addresses(db, addresses=addresses, now=now)
+    await people_service.insert_again(db, responders=responders, addresses=addresses, now=now)
     instances = [each.instance for each in dispatches]
     event_ids = ids.ordered_many(now, len(instances))
     await issuing.insert_instances(db, instances=instances, event_ids=event_ids, actor=Actor("worker"))

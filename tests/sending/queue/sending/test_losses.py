@@ -1,4 +1,4 @@
-"""What a worker did, and a promoted server does not know: nothing, or recorded again, or gone."""
+"""A worker did it, and a promoted server does not know: nothing, or recorded again, or gone."""
 
 import msgspec
 import pytest
@@ -112,7 +112,7 @@ class TestRecordedAgain:
         assert Loss() == await compare(queue, worker, memory), "the second time nothing is missing"
 
     async def sent(self, queue: Queue, standby: Standby, worker: Worker, moment: str) -> Dispatch:
-        """What was sent, of which the standby received no more than this."""
+        """Items were sent, of which the standby received no more than this."""
         if moment == "scheduled":
             await standby.follow()
         [dispatch] = await worker.claim()
