@@ -3386,7 +3386,7 @@ CREATE UNIQUE INDEX public_link_address ON public_link USING btree (key);
 
 CREATE INDEX public_link_list ON public_link USING btree (organization_id, questionnaire_id, created_time DESC, link_id);
 
-CREATE INDEX questionnaire_instance_all_newest ON questionnaire_instance USING btree (organization_id, created_time, instance_id DESC) WHERE (deleted_time IS NULL);
+CREATE INDEX questionnaire_instance_all ON questionnaire_instance USING btree (organization_id, created_time DESC, instance_id) WHERE (deleted_time IS NULL);
 
 CREATE INDEX questionnaire_instance_answered ON questionnaire_instance USING btree (organization_id, questionnaire_id, submitted_time) WHERE ((submitted_time IS NOT NULL) AND (deleted_time IS NULL) AND (NOT test));
 
@@ -3404,7 +3404,7 @@ CREATE INDEX questionnaire_instance_imported ON questionnaire_instance USING btr
 
 CREATE INDEX questionnaire_instance_link ON questionnaire_instance USING btree (organization_id, link_id, submitted_time DESC, instance_id) WHERE ((link_id IS NOT NULL) AND (submitted_time IS NOT NULL) AND (deleted_time IS NULL));
 
-CREATE INDEX questionnaire_instance_newest ON questionnaire_instance USING btree (organization_id, questionnaire_id, created_time, instance_id DESC);
+CREATE INDEX questionnaire_instance_list ON questionnaire_instance USING btree (organization_id, questionnaire_id, created_time DESC, instance_id);
 
 CREATE INDEX questionnaire_instance_previous ON questionnaire_instance USING btree (organization_id, previous_questionnaire_instance_id, created_time, instance_id) WHERE (previous_questionnaire_instance_id IS NOT NULL);
 
@@ -3458,7 +3458,7 @@ CREATE INDEX queue_item_due ON queue_item USING btree (organization_id, pipeline
 
 CREATE INDEX queue_item_lease ON queue_item USING btree (lease_until) WHERE (status = ANY (ARRAY[2, 3]));
 
-CREATE INDEX queue_item_newest ON queue_item USING btree (organization_id, pipeline_id, send_time, item_id DESC);
+CREATE INDEX queue_item_list ON queue_item USING btree (organization_id, pipeline_id, send_time DESC, item_id);
 
 CREATE INDEX queue_item_not_sent ON queue_item USING btree (organization_id, address_key) WHERE (status >= 5);
 
@@ -3474,7 +3474,7 @@ CREATE INDEX queue_item_reminder_open ON queue_item USING btree (organization_id
 
 CREATE UNIQUE INDEX queue_item_sequence ON queue_item USING btree (organization_id, sequence_id, previous_questionnaire_instance_id) WHERE (sequence_id IS NOT NULL);
 
-CREATE INDEX queue_item_states ON queue_item USING btree (organization_id, status, COALESCE(reason, ''::text), send_time, item_id DESC) INCLUDE (reason, pipeline_id, test) WHERE ((status <> ALL (ARRAY[2, 3])) AND (deleted_time IS NULL));
+CREATE INDEX queue_item_state ON queue_item USING btree (organization_id, status, COALESCE(reason, ''::text), send_time DESC, item_id) INCLUDE (reason, pipeline_id, test) WHERE ((status <> ALL (ARRAY[2, 3])) AND (deleted_time IS NULL));
 
 CREATE INDEX queue_item_test ON queue_item USING btree (organization_id, due_time) WHERE (test AND (status = 1));
 
@@ -3504,7 +3504,7 @@ CREATE INDEX responder_address_search ON responder_address USING btree (organiza
 
 CREATE INDEX responder_address_unsubscribe ON responder_address USING btree (unsubscribe_id);
 
-CREATE INDEX responder_newest ON responder USING btree (organization_id, created_time, responder_id DESC);
+CREATE INDEX responder_list ON responder USING btree (organization_id, created_time DESC, responder_id);
 
 CREATE INDEX responder_words ON responder USING gin (((to_tsvector('simple'::regconfig, organization_id) || jsonb_to_tsvector('simple'::regconfig, (translate(regexp_replace(NORMALIZE(((metadata - '{email,phone_number}'::text[]))::text, NFD), '[\u0300-\u036f]'::text, ''::text, 'g'::text), 'ς-./@+_'::text, 'σ      '::text))::jsonb, '["string"]'::jsonb)))) WHERE ((metadata - '{email,phone_number}'::text[]) <> '{}'::jsonb);
 

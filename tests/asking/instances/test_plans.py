@@ -23,7 +23,7 @@ from tests.conftest import House, filled_database
 ROWS = int(os.environ.get("AFTERWORD_TEST_LIST_ROWS", "20000"))
 LIMIT = 50
 SEEN_MAX = 4 * LIMIT  # rows that a plan looks at, of any table
-OF_QUESTIONNAIRE = ("questionnaire_instance_newest", "questionnaire_instance_all_newest")  # as there is but one
+OF_QUESTIONNAIRE = ("questionnaire_instance_list", "questionnaire_instance_all")  # as there is but one
 LONG = {"questionnaire_instance", "queue_item", "responder"}
 BLOCKS_MAX = 60  # by which two pages may differ: where they begin in the index
 
@@ -121,15 +121,15 @@ OF_ONE: dict[str, Any] = {"questionnaire_id": "", "test_only": False}
 @pytest.mark.parametrize(
     ("listed", "listing", "key", "suffix", "more", "indexes"),
     [
-        (store.list_instances, INSTANCES, NEWEST, "", ALL, ["questionnaire_instance_all_newest"]),
+        (store.list_instances, INSTANCES, NEWEST, "", ALL, ["questionnaire_instance_all"]),
         (store.list_instances_of_questionnaire, INSTANCES, NEWEST, "", OF_ONE, OF_QUESTIONNAIRE),
         (queue_store.list_items, QUEUE_ITEMS, ITEMS, "", {"questionnaire_id": "", "pipeline_id": ""},
-         ["queue_item_newest"]),
+         ["queue_item_list"]),
         (values_store.list_questionnaire_value_records, QUESTIONNAIRE_VALUES, NEWEST, ":store_id", OF_ONE,
          OF_QUESTIONNAIRE),
         (values_store.list_responder_values_of_questionnaire, RESPONDER_VALUES, PEOPLE, ":email", ALL | OF_ONE,
-         ["responder_newest"]),
-        (responders.list_responder_records, RESPONDERS, PEOPLE, "", {}, ["responder_newest"]),
+         ["responder_list"]),
+        (responders.list_responder_records, RESPONDERS, PEOPLE, "", {}, ["responder_list"]),
     ],
 )  # fmt: skip
 async def test_lists(

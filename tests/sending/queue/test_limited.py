@@ -124,6 +124,6 @@ class TestLists:
             explained: Any = Explained(database)
             given = {"organization_id": queue.house.organization_id, "chosen": Filter(only=("store_id", "nowhere"))}
             await lists.list_item_records(explained, **given, limit=50, scanned=500)
-            assert "queue_item_states" in check(explained.plan, buffers_max=6_000)
+            assert "queue_item_state" in check(explained.plan, buffers_max=6_000)
             await lists.count_items_record(explained, **given, limit=500)
-            assert "queue_item_states" in check(explained.plan, buffers_max=6_000)
+            assert "queue_item_state" in check(explained.plan, buffers_max=6_000)

@@ -193,7 +193,7 @@ async def test_plans_over_many_items(queue: Queue) -> None:
             await lists.list_item_records(
                 explained, organization_id=organization_id, chosen=chosen, limit=50, scanned=500
             )
-            assert "queue_item_states" in check(explained.plan, buffers_max=3_000)
+            assert "queue_item_state" in check(explained.plan, buffers_max=3_000)
         await lists.count_items_record(explained, organization_id=organization_id, chosen=Filter(), limit=1_000)
         check(explained.plan, buffers_max=5_000)
 

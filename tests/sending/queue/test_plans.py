@@ -185,7 +185,7 @@ async def test_the_first_page_of_a_long_list(full: Queue, pool: db.Pool) -> None
             full.house.organization_id, full.house.questionnaire_id, full.pipeline_id,
         )  # fmt: skip
     scanned = [node.get("Index Name") for node in nodes(document["Plan"])]
-    assert "queue_item_newest" in scanned
+    assert "queue_item_list" in scanned
 
 
 async def test_whether_a_pipeline_has_open_items(full: Queue, pool: db.Pool) -> None:
