@@ -481,18 +481,18 @@ async def _run(screen: Screen, request: Request) -> Response:
 async def _answer(screen: Screen, visit: Visit) -> Response:
     """A long read from the standby, if there is one; the page that an act led to from the server that has the act."""
     reader: Replica | None = visit.request.state.reader if screen.is_long and "done" not in visit.query else None
-    if reader is not None and (lag := await reader.lag_within()) is not None:
-        visit.reader = reader.pool
-        try:
-            response = await screen.handler(visit)
-        except db.Slow:
-            raise
-        except Exception:  # noqa: BLE001  what is not there yet, be it a row or the schema, the primary has
-            visit.reader = None
-        else:
-            response.headers[read_only.LAG] = str(lag)
-            return response
-    return await screen.handler(visit)
+
+    async def read(pool: db.Pool) -> Response:
+        visit.reader = pool
+        return await screen.handler(visit)
+
+    found = None if reader is None else await reader.read(read)
+    if found is None:
+        visit.reader = None
+        return await screen.handler(visit)
+    response, lag = found
+    response.headers[read_only.LAG] = str(lag)
+    return response
 
 
 async def _confined(visit: Visit, screen: Screen) -> Response | None:

@@ -38,7 +38,7 @@ WEB_PORT: Final = 8080
 SINK_PORT: Final = 2525
 UNLIMITED: Final = 1_000_000  # requests a minute
 START_SECONDS_MAX: Final = 120
-# Where a machine has files of its own, in the order of mounting.
+# Folders in which a machine has files of its own, in the order of mounting.
 OWN_FOLDERS: Final = ("/run/postgresql", "/etc/patroni", "/etc/haproxy", "/etc/pgbouncer", "/var/lib/postgresql",
                       "/var/lib/etcd")  # fmt: skip
 # $0: the machine's folder, $1: the user of what follows. Only this process and those below it see these mounts.

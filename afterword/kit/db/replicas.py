@@ -3,11 +3,16 @@
 import asyncio
 import math
 import time
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, TypeVar
+
+import asyncpg
 
 from afterword import errors
-from afterword.kit.db import Pool, connection
+from afterword.kit.db import Pool, Slow, connection
+
+Found = TypeVar("Found")
 
 LOOK_SECONDS: Final = 1.0
 AWAY_SECONDS: Final = 5.0  # until one that did not answer is asked again: whoever asks waits for it
@@ -45,6 +50,23 @@ class Replica:
         if lag is None or self.as_of is None or lag > self.lag_seconds_max:
             return None
         return None if since is not None and since > self.as_of else lag
+
+    async def read(
+        self, step: Callable[[Pool], Awaitable[Found]], *, since: datetime | None = None
+    ) -> tuple[Found, int] | None:
+        """The outcome of a step that only reads, and the lag; None where the primary is to answer.
+
+        That is so if this server is away, too far behind, or lacks what is asked for, be it a row or a column.
+        """
+        lag = await self.lag_within(since=since)
+        if lag is None:
+            return None
+        try:
+            return await step(self.pool), lag
+        except Slow:
+            raise  # it would take as long there
+        except (errors.Refusal, asyncpg.SyntaxOrAccessError):
+            return None
 
     def what_is_wrong(self, lag: int | None) -> str | None:
         """Why the server should not be read from; None: it is good."""

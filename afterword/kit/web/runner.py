@@ -234,18 +234,17 @@ class Operation:
 
     async def _read_elsewhere(self, request: _Request, reader: Replica) -> Sent | None:
         """The answer from a standby, to which all statements of the handler go; None where the primary is to answer."""
-        lag = await reader.lag_within(since=request.listed.made if request.listed is not None else None)
-        if lag is None:
-            return None
-        request.as_of = reader.as_of
-        try:
-            async with db.connection(reader.pool) as database:
-                status, more, content = self._render(await self.route.handler(request, database), request)
-        except db.Slow:
-            raise
-        except Exception:  # noqa: BLE001  what is not there yet, be it a row or the schema, the primary has
+
+        async def read(pool: db.Pool) -> Sent:
+            request.as_of = reader.as_of
+            async with db.connection(pool) as database:
+                return self._render(await self.route.handler(request, database), request)
+
+        found = await reader.read(read, since=request.listed.made if request.listed is not None else None)
+        if found is None:
             request.as_of = None
             return None
+        (status, more, content), lag = found
         return status, [*more, read_only.lag_header(lag)], content
 
     def _read_head(self, request: _Request, scope: Scope) -> None:

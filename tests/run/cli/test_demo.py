@@ -98,7 +98,7 @@ async def test_paused_sending_ends_nothing(
 
 
 class TestOnDatabase:
-    """Where others are, their mails would be captured and their schema changed."""
+    """A database that others use: the demonstration would capture their mails and change their schema."""
 
     @pytest.mark.parametrize("words", [("--on-database",), ("--on-database", "--no-once")])
     def test_without_once(self, operator: Operator, words: tuple[str, ...]) -> None:

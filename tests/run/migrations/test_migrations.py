@@ -182,7 +182,7 @@ class TestMigrate:
         assert [True, True] == await value(database_url, found)
 
     async def test_events_that_an_earlier_release_reads(self, empty_database_url: str) -> None:
-        """Where there are some, documents go on being written."""
+        """A log that has events goes on being written as documents."""
         await migrations.migrate(empty_database_url, to="0184")
         await execute(
             empty_database_url,
