@@ -103,7 +103,9 @@ async def test_own_questionnaire_in_three_languages(browser: Browser, house: Hou
         for language, texts in LANGUAGES.items():
             await hand.choose("Add a language", language)
             await hand.press("Add")
-            for area, text in zip(await page.locator("textarea").all(), texts, strict=True):
+            areas = page.locator("textarea")
+            await expect(areas).to_have_count(len(texts))
+            for area, text in zip(await areas.all(), texts, strict=True):
                 if text != TRANSLATED:
                     await hand.fill(area, text)
                 assert await area.input_value()

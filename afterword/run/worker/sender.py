@@ -88,27 +88,27 @@ class Claimer:
         started = time.monotonic()
         found = await self._lanes(empty_until)
         self._marks.looked(time.monotonic() - started)
-        rota = [_due_lane(lane) for lane in found]
+        due = [_due_lane(lane) for lane in found]
         metered = frozenset((lane.organization_id, lane.account_id) for lane in found if lane.tokens is not None)
         by_domain = frozenset((lane.organization_id, lane.account_id) for lane in found if lane.has_domain_rates)
         first_due = {(lane.organization_id, lane.pipeline_id): lane.due_time for lane in found}
         claimed_in_all = 0
         for number in range(ROUNDS_MAX):
-            shares = share_slots(rota, free=free, free_of_account=self.accounts.free())
+            shares = share_slots(due, free=free, free_of_account=self.accounts.free())
             if number == 0:
-                self._cursor = next_cursor(rota, shares)
+                self._cursor = next_cursor(due, shares)
             if not shares:
                 break
             claimed, entered = await self._claim(shares, metered, by_domain, first_due)
             claimed_in_all += sum(claimed.values())
             free -= entered
             # A metered or probing account has had its share of this turn; other lanes may have more due.
-            rota = [
+            due = [
                 turn
-                for turn in rota
+                for turn in due
                 if claimed.get(turn.key, 0) >= shares.get(turn.key, 1) and turn.items_max >= SLOTS_MAX
             ]
-            if not rota:
+            if not due:
                 break
         return claimed_in_all
 
@@ -249,7 +249,6 @@ def read(content: bytes) -> Message:
 
 AWAY_SECONDS: Final = 0.1
 LINGER_SECONDS: Final = 0.05  # of a batch while more are about to come
-CLAIM_SECONDS: Final = 0.15  # from one claim to the next while enough items wait to be sent
 LOOK_SECONDS: Final = 0.005
 PAUSED_SECONDS: Final = 1.0  # between two checks of paused sending
 TICK_SECONDS: Final = 1.0
@@ -387,14 +386,6 @@ class Sender:
         is_expected = any(slot.phase is before and slot.is_sending for slot in self._slots.values())
         return LOOK_SECONDS if is_expected else 0.0
 
-    async def _gather(self, started: float) -> None:
-        """Let places become free for the next claim, while there is enough to send."""
-        while time.monotonic() - started < CLAIM_SECONDS:
-            ready = sum(slot.phase is Phase.HELD and not slot.is_sending for slot in self._slots.values())
-            if ready <= self._pace.slots / 4:
-                return
-            await asyncio.sleep(LOOK_SECONDS)
-
     async def _step(self, stop: asyncio.Event) -> None:
         """One turn where slots are free, else the wait for one."""
         if not await self._guard.is_open():
@@ -405,11 +396,10 @@ class Sender:
         if free <= 0:
             await first_of(self._freed, stop)
             return
-        started, was_full = time.monotonic(), bool(self._accounts.full())
+        was_full = bool(self._accounts.full())
         if await self._claimer.turn(free):
             if self._free() <= 0 or self._accounts.full():
                 await self._rota.hand_on(self._look)
-            await self._gather(started)
         else:
             # If an account's slots are, or were when the turn began, all in use, more may be due in its lanes, so the
             # next free slot wakes the loop.
