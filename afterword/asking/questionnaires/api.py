@@ -321,13 +321,7 @@ async def import_questionnaire(call: Call[imports.ForeignFile], db: Database) ->
     if query.dry_run:
         return Answer(_import_answer(None, file), status=200)
     made, _ = await imports.create(
-        db,
-        organization_id=caller.organization_id,
-        application_id=application_id,
-        file=file,
-        slug=None,
-        now=call.now,
-        actor=caller,
+        db, organization_id=caller.organization_id, application_id=application_id, file=file, now=call.now, actor=caller
     )
     return Answer(_import_answer(made.questionnaire_id, file), location=f"/q/questionnaire/{made.questionnaire_id}")
 

@@ -47,8 +47,8 @@ async def create(
     organization_id: str,
     application_id: str,
     file: ForeignFile,
-    slug: str | None,
     now: datetime,
+    slug: str | None = None,
     actor: Caller | None = None,
 ) -> tuple[Questionnaire, list[Line]]:
     """A new questionnaire with a draft that nobody has published, and its report with ids in place of keys.

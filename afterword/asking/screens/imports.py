@@ -45,15 +45,8 @@ async def import_file(visit: Visit) -> Response | None:
     async with visit.write() as db:
         application_id = form.text("application_id")
         errors.check(await checks.reach_errors(db, caller=caller, application_id=application_id))
-        made, _ = await imports.create(
-            db,
-            organization_id=caller.organization_id,
-            application_id=application_id,
-            file=file,
-            slug=None,
-            now=visit.now,
-            actor=caller,
-        )
+        key = {"organization_id": caller.organization_id, "application_id": application_id}
+        made, _ = await imports.create(db, **key, file=file, now=visit.now, actor=caller)
     return html.redirect(f"{PATH}/{made.questionnaire_id}/import")
 
 
