@@ -1,9 +1,9 @@
 """Ids: 22 letters and digits. Those that open something without a login are random, the others time-ordered."""
 
 import hashlib
-import os
 import re
 import secrets
+import ssl
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -107,6 +107,6 @@ def _head(milliseconds: int) -> str:
 
 def _random(characters: int) -> str:
     text = b""
-    while len(text) < characters:
-        text += os.urandom(characters + _SPARE).translate(_DIGITS, _UNFAIR)
+    while len(text) < characters:  # `os.urandom` would let another thread run at each call, and wait for it
+        text += ssl.RAND_bytes(characters + _SPARE).translate(_DIGITS, _UNFAIR)
     return text[:characters].decode()

@@ -1,7 +1,5 @@
 """Writing to the audit log what no trigger sees: readings, searches, downloads, log-ins."""
 
-import csv
-import io
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
@@ -10,6 +8,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from afterword.core.organizations.access import Caller
+from afterword.core.wire import tables
 from afterword.core.wire.exports import guarded
 from afterword.core.wire.lists import Criterion, Page, Rows
 from afterword.kit.db import Database
@@ -271,7 +270,8 @@ async def _chunks(
     db: Database, page: Page, found: dict[str, Any], *, file_format: Format, zone: tzinfo
 ) -> AsyncGenerator[bytes, None]:
     if file_format == "csv":
-        yield _line(AuditEntry.__struct_fields__).encode("utf-8-sig")  # else spreadsheets guess another encoding
+        names = tables.csv_text([AuditEntry.__struct_fields__])
+        yield names.encode("utf-8-sig")  # else spreadsheets guess another encoding
     left = FILE_ENTRIES_MAX
     while left > 0:
         rows = await list_entries(db, **found, page=replace(page, limit=min(PAGE_ENTRIES, left)))
@@ -287,15 +287,5 @@ def _written(entry: Entry, file_format: Format, zone: tzinfo) -> bytes:
     if file_format == "jsonl":
         return msgspec.json.encode(record) + b"\n"
     cells = (getattr(record, name) for name in AuditEntry.__struct_fields__)
-    return _line(
-        [
-            guarded(msgspec.json.encode(each).decode() if isinstance(each, dict) else str("" if each is None else each))
-            for each in cells
-        ]
-    ).encode()
-
-
-def _line(cells: Sequence[str]) -> str:
-    text = io.StringIO()
-    csv.writer(text).writerow(cells)
-    return text.getvalue()
+    texts = (msgspec.json.encode(each).decode() if isinstance(each, dict) else each for each in cells)
+    return tables.csv_text([[guarded("" if text is None else str(text)) for text in texts]]).encode()

@@ -9,7 +9,7 @@ import re
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -223,7 +223,7 @@ def text_of(content: bytes, reading: Reading) -> str:
             named.pop()
     else:
         named = [""] * len(names)
-    header = _written([_distinct(named)], reading)
+    header = csv_text([_distinct(named)], reading.separator, end="\n")
     return "\n" * (rows.line_num - 1) + header + _without_last(text[start:], reading.rows_below)
 
 
@@ -254,7 +254,7 @@ def faulty(text: str, reading: Reading, problems: Mapping[int, str]) -> str:
     for number, record in enumerate(records, start=1):
         if number in problems:
             rows.append([*_cells_of(record, names, reading.separator), problems[number]])
-    return _written(rows, reading)
+    return csv_text(rows, reading.separator, end="\n")
 
 
 def repaired(text: str, reading: Reading, *, corrected: str, separator: str, numbers: Collection[int]) -> str:
@@ -278,7 +278,7 @@ def repaired(text: str, reading: Reading, *, corrected: str, separator: str, num
     for record in new:
         cells = _cells_of(record, new_names, separator)
         added.append([cells[place] if place < len(cells) else "" for place in order])
-    return _written([names, *kept, *added], reading)
+    return csv_text([names, *kept, *added], reading.separator, end="\n")
 
 
 def csv_of(content: bytes) -> bytes:
@@ -289,9 +289,7 @@ def csv_of(content: bytes) -> bytes:
     if len(found) > 1:
         text = "This workbook has several sheets: “{names}”. Save the one with the list alone."
         raise errors.Malformed(Sentence(text, names="”, “".join(found)), "malformed_encoding")
-    table = io.StringIO(newline="")
-    csv.writer(table, lineterminator="\n").writerows(found.popitem()[1])
-    return table.getvalue().encode()
+    return csv_text(found.popitem()[1], end="\n").encode()
 
 
 def sheets_of(content: bytes) -> dict[str, list[list[str]]]:
@@ -523,9 +521,13 @@ def _cells_of(record: Record, names: Sequence[str], separator: str) -> list[str]
     return [*cells, *[""] * (len(names) - len(cells))]
 
 
-def _written(rows: Sequence[Sequence[str]], reading: Reading) -> str:
+def csv_text(
+    rows: Iterable[Sequence[object]], separator: str = ",", *, end: str = "\r\n", is_quoted: bool = False
+) -> str:
+    """Rows as CSV, in lines that end with `end`. `is_quoted`: each value stands in quotes, needed or not."""
+    quoting = csv.QUOTE_ALL if is_quoted else csv.QUOTE_MINIMAL
     text = io.StringIO(newline="")
-    csv.writer(text, delimiter=reading.separator, lineterminator="\n").writerows(rows)
+    csv.writer(text, delimiter=separator, lineterminator=end, quoting=quoting).writerows(rows)
     return text.getvalue()
 
 

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from afterword import errors
 from afterword.core.reading import elements
-from afterword.core.wire.tables import UTF8, decode
+from afterword.core.wire.tables import UTF8, csv_text, decode
 from afterword.errors import Sentence
 
 Format = Literal["csv", "xliff"]
@@ -53,11 +53,8 @@ class Row:
 def written(rows: Iterable[Row], *, file_format: Format, name: str, source: str, target: str) -> bytes:
     """The file; `source` and `target` are the languages, `name` is the questionnaire's id."""
     if file_format == "csv":
-        text = io.StringIO()
-        writer = csv.writer(text, quoting=csv.QUOTE_ALL)
-        writer.writerow(COLUMNS)
-        writer.writerows(map(_guarded, (row.key, row.source or "", row.target or "", row.state)) for row in rows)
-        return text.getvalue().encode("utf-8-sig")
+        lines = ([*map(_guarded, (row.key, row.source or "", row.target or "", row.state))] for row in rows)
+        return csv_text([COLUMNS, *lines], is_quoted=True).encode("utf-8-sig")
     units = "\n".join(
         f"<trans-unit id={quoteattr(row.key)}{APPROVED if row.state == 'translated' else ''}>"
         f'<source>{_xml(row.source)}</source><target state="{STATES[row.state]}">{_xml(row.target)}</target>'

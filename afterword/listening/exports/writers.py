@@ -1,8 +1,6 @@
 """The formats of an export's file: rows in, bytes out, never the whole file in memory."""
 
 import codecs
-import csv
-import io
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import Final
 import msgspec
 
 from afterword import errors
+from afterword.core.wire import tables
 from afterword.core.wire.exports import SUSPECT, Cell, ExportTable, Response, guarded, has_formula_behind_separator
 
 CHUNK_BYTES: Final = 1 << 20
@@ -55,20 +54,14 @@ class Csv(Writer):
         self._mark = codecs.BOM_UTF8 if byte_order_mark else b""
 
     def begin(self) -> bytes:
-        return self._mark + self._lines([[guarded(header) for header in self._table.headers]]).encode()
+        return self._mark + tables.csv_text([[guarded(header) for header in self._table.headers]]).encode()
 
     def write(self, responses: Sequence[Response]) -> bytes:
         rows = [self._table.cells(response) for response in responses]
-        lines = self._lines([_safe(cells) for cells in rows])
+        lines = tables.csv_text([_safe(cells) for cells in rows])
         if has_formula_behind_separator(lines):  # rare, so all lines are searched at once
-            lines = self._lines([[_written(cell) for cell in cells] for cells in rows])
+            lines = tables.csv_text([[_written(cell) for cell in cells] for cells in rows])
         return lines.encode()
-
-    @staticmethod
-    def _lines(rows: Sequence[Sequence[Cell]]) -> str:
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\r\n").writerows(rows)
-        return text.getvalue()
 
 
 class JsonLines(Writer):

@@ -10,8 +10,9 @@ that `add` has counted commit with their responses, so `rows_read` of the import
 `add` is a dry run.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
@@ -31,10 +32,11 @@ from afterword.core.messaging import addresses
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, CHANNEL_WEBHOOK
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import SCORE, Changes, Declared, changes_of, merge
+from afterword.core.questionnaires.questions import Question
 from afterword.core.reading import structs
 from afterword.core.reading.structs import Context
 from afterword.core.text import locales
-from afterword.core.wire import times
+from afterword.core.wire import tables, times
 from afterword.errors import FieldError, Sentence
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
@@ -138,6 +140,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 CheckedRow = Checked | errors.Refusal
 _Known = dict[str, tuple[str | None, Content]]
+_Made = tuple[str, Checked, str]  # the ids of a new response and of its person
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,8 +319,18 @@ def _person(work: Work, row: PastResponse, values: Mapping[str, str | None]) -> 
     return person, wrong
 
 
-async def add(db: Database, *, work: Work, rows: Sequence[CheckedRow], secret: bytes, now: datetime) -> list[Outcome]:
+async def add(
+    db: Database,
+    *,
+    work: Work,
+    rows: Sequence[CheckedRow],
+    secret: bytes,
+    now: datetime,
+    writing: asyncio.Event | None = None,
+) -> list[Outcome]:
     """Write the rows that fit and are not there, and count all; what became of each, in their order.
+
+    `writing` is set once the database has the most to do, and this process little: the time to read the next rows.
 
     A row whose `external_id` has a response is left alone if it says the same, but for the person, else refused: what
     was brought in is not changed by sending it again. Raises NotOpen.
@@ -339,7 +352,9 @@ async def add(db: Database, *, work: Work, rows: Sequence[CheckedRow], secret: b
     for index in erased:
         outcomes[new[index][0]] = Outcome(gone.status, refusal=gone)
     new = [one for index, one in enumerate(new) if index not in erased]
-    made = await _write(db, work=work, new=[row for _, row in new], secret=secret, now=now) if new else []
+    made = (
+        await _write(db, work=work, new=[row for _, row in new], secret=secret, now=now, writing=writing) if new else []
+    )
     for (place, row), instance_id in zip(new, made, strict=True):
         outcomes[place] = Outcome(CREATED, instance_id)
         known[row.external_id] = instance_id, row.content
@@ -395,7 +410,7 @@ def _met(row: Checked, known: _Known) -> Outcome | None:
 
 
 async def _write(
-    db: Database, *, work: Work, new: Sequence[Checked], secret: bytes, now: datetime
+    db: Database, *, work: Work, new: Sequence[Checked], secret: bytes, now: datetime, writing: asyncio.Event | None
 ) -> Sequence[str | None]:
     """The ids of the responses that were made; of a dry run none."""
     job, version = work.job, work.version
@@ -410,53 +425,71 @@ async def _write(
         actor=Actor(job.actor_kind, job.created_by),
         tells=False,
     )
-    made = [(ids.secret(), row, person) for row, person in zip(new, people, strict=True)]
-    anonymity = "response" if version.definition.anonymous else None
-    question_ids = [one.question_id for one in version.definition.questions()]
-    await store.insert_instances(
-        db,
-        **key,
-        given=(
-            *(job.questionnaire_id, version.version_id, question_ids, job.response_import_id, job.created_by),
-            anonymity,
-        ),
-        rows=[
-            (
-                *(instance_id, person.responder_id, ids.short_code(), row.external_id, row.content.channel_id),
-                *(row.content.locale, row.content.metadata, row.content.started, row.submitted, row.content.completed),
-            )
-            for instance_id, row, person in made
-        ],
-        now=now,
-    )
-    await store.insert_answers(
-        db,
-        **key,
-        questionnaire_id=job.questionnaire_id,
-        version_id=version.version_id,
-        rows=[
-            (instance_id, question_id, _json.encode(given.value).decode(), given.other_text, row.submitted)
-            for instance_id, row, _ in made
-            for question_id, given in row.content.answers.items()
-        ],
-    )
+    made = [(ids.secret(), row, person.responder_id) for row, person in zip(new, people, strict=True)]
     questionnaire = await questionnaires_store.get_questionnaire(db, **key, questionnaire_id=job.questionnaire_id)
-    sources = [
-        Source(
-            *(job.organization_id, instance_id, job.questionnaire_id, questionnaire.owner_application_id),
-            *(version.version_id, person.responder_id, row.content.channel_id, False, row.content.locale),
-            *(row.submitted, row.external_id, questionnaire.key_question_id, row.content.metadata, ()),
-            [
-                {"version_id": version.version_id, "question_id": question_id, **asdict(given)}
-                for question_id, given in row.content.answers.items()
-            ],
-        )
-        for instance_id, row, person in made
-    ]
-    await response_rows.write_new(db, sources=sources)
+    texts = await response_rows.list_people(db, keys=[(job.organization_id, one.responder_id) for one in people])
+    questions = await response_rows.list_questions(db, job.organization_id, version.version_id)
+    instances = await asyncio.to_thread(_instances, job, version, made, now)
+    answers = asyncio.create_task(asyncio.to_thread(_answers, version, made))  # each while the database writes others
+    await store.insert_instances(db, instances)
+    lines = await answers
+    rows = asyncio.create_task(asyncio.to_thread(_rows, version, made, questionnaire, texts, questions))
+    if writing is not None:
+        writing.set()
+    await store.insert_answers(db, lines)
+    await response_rows.insert_responses(db, rows=await rows)
     moments = [(row.submitted, row.content.started) for row in new]
     await _mark(db, job=job, time_zone=work.time_zone, moments=moments, now=now)
     return [instance_id for instance_id, _, _ in made]
+
+
+def _instances(job: ResponseImportRecord, version: Version, made: Sequence[_Made], now: datetime) -> bytes:
+    anonymity = "response" if version.definition.anonymous else None
+    question_ids = "{" + ",".join(one.question_id for one in version.definition.questions()) + "}"
+    given = (job.response_import_id, job.created_by, job.created_by, anonymity, question_ids)
+    return tables.csv_text(
+        (
+            *(job.organization_id, job.questionnaire_id, version.version_id, *given),
+            *(instance_id, responder_id, ids.short_code(), row.external_id, row.content.channel_id, row.content.locale),
+            *(_json.encode(row.content.metadata).decode(), row.content.started, row.content.started, row.submitted),
+            *(row.content.completed, now, False, row.content.completed is not None, int(row.content.completed is None)),
+        )
+        for instance_id, row, responder_id in made
+    ).encode()
+
+
+def _answers(version: Version, made: Sequence[_Made]) -> bytes:
+    place = version.organization_id, version.questionnaire_id, version.version_id
+    return tables.csv_text(
+        (*place, instance_id, question_id, _json.encode(given.value).decode(), given.other_text, row.submitted)
+        for instance_id, row, _ in made
+        for question_id, given in row.content.answers.items()
+    ).encode()
+
+
+def _rows(
+    version: Version,
+    made: Sequence[_Made],
+    questionnaire: Questionnaire,
+    people: Mapping[response_rows.Key, Sequence[str]],
+    questions: Mapping[str, Question],
+) -> list[dict[str, Any]]:
+    """The rows by which these responses are found, in lists and by their words."""
+    version_id, place = version.version_id, (version.organization_id, version.questionnaire_id)
+    sources = (
+        Source(
+            *(place[0], instance_id, place[1], questionnaire.owner_application_id, version_id),
+            *(responder_id, row.content.channel_id, False, row.content.locale),
+            *(row.submitted, row.external_id, questionnaire.key_question_id, row.content.metadata),
+            people[place[0], responder_id],
+            [
+                {"version_id": version_id, "question_id": name, "value": one.value, "other_text": one.other_text}
+                for name, one in row.content.answers.items()
+            ],
+        )
+        for instance_id, row, responder_id in made
+    )
+    return [response_rows.made(source, questions) for source in sources]
 
 
 async def _mark(

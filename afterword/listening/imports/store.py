@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
-from afterword.kit.db.columns import arrays, columns_of, qualified
+from afterword.kit.db.columns import columns_of, qualified
 from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.web import fields
 
@@ -163,42 +163,20 @@ async def claim_questionnaire(db: Database, *, organization_id: str, questionnai
     )
 
 
-_INSTANCE: Final[LiteralString] = """instance_id, responder_id, short_code, external_id, channel_id, locale, metadata,
-  created_time, submitted_time, completed_time"""
-
-
-async def insert_instances(
-    db: Database, *, organization_id: str, given: Sequence[Any], rows: Sequence[tuple[Any, ...]], now: datetime
-) -> None:
-    """Insert responses, which are over: complete, or past their validity by now or within a day.
-
-    `given`: ids of questionnaire and version, the ids of its questions, the import, its author, the anonymity.
-    """
-    await db.execute(
-        f"""insert into questionnaire_instance (organization_id, questionnaire_id, version_id, question_ids,
-             response_import_id, created_by, updated_by, anonymity, valid_days, editable, finalized, updated_time,
-             viewed_time, {_INSTANCE})
-           select $1, $2, $3, $4, $5, $6, $6, $7, case when n.completed_time is null then 1 else 0 end, false,
-             n.completed_time is not null, $8, n.created_time, {qualified(_INSTANCE, "n")}
-           from unnest($9::text[], $10::text[], $11::text[], $12::text[], $13::smallint[], $14::text[], $15::jsonb[],
-             $16::timestamptz[], $17::timestamptz[], $18::timestamptz[]) as n ({_INSTANCE})""",
-        *(organization_id, *given, now),
-        *arrays(rows, 10),
+async def insert_instances(db: Database, rows: bytes) -> None:  # any tenant: the rows name their own
+    """Insert responses from CSV, which are over: complete, or past their validity by now or within a day."""
+    await db.copy(
+        "questionnaire_instance",
+        """organization_id, questionnaire_id, version_id, response_import_id, created_by, updated_by, anonymity,
+           question_ids, instance_id, responder_id, short_code, external_id, channel_id, locale, metadata, created_time,
+           viewed_time, submitted_time, completed_time, updated_time, editable, finalized, valid_days""",
+        rows,
     )
 
 
-async def insert_answers(
-    db: Database, *, organization_id: str, questionnaire_id: str, version_id: str, rows: Sequence[tuple[Any, ...]]
-) -> None:
-    """`rows`: instance, question, value as JSON, text beside it, time. An array of JSON may hold no arrays."""
-    await db.execute(
-        """insert into answer (organization_id, questionnaire_id, version_id, instance_id, question_id, value,
-             other_text, answered_time)
-           select $1, $2, $3, n.instance_id, n.question_id, n.value::jsonb, n.other_text, n.answered_time
-           from unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
-             as n (instance_id, question_id, value, other_text, answered_time)""",
-        *(organization_id, questionnaire_id, version_id, *arrays(rows, 5)),
-    )
+async def insert_answers(db: Database, rows: bytes) -> None:  # any tenant: as above
+    names = "organization_id, questionnaire_id, version_id, instance_id, question_id, value, other_text, answered_time"
+    await db.copy("answer", names, rows)
 
 
 async def claim_removing(db: Database) -> ResponseImportRecord | None:  # any tenant: workers serve all

@@ -82,7 +82,7 @@ async def _list_sources(
     )
 
 
-async def _list_people(  # any tenant: as above
+async def list_people(  # any tenant: as above
     db: Database, *, keys: Sequence[Key]
 ) -> dict[Key, list[str]]:
     """The texts by which each of these pairs of organization and responder is found."""
@@ -94,7 +94,7 @@ async def _list_people(  # any tenant: as above
     return {(organization_id, responder_id): texts for organization_id, responder_id, texts in rows}
 
 
-async def _insert_responses(db: Database, *, rows: Sequence[Mapping[str, Any]]) -> int:  # any tenant: as above
+async def insert_responses(db: Database, *, rows: Sequence[Mapping[str, Any]]) -> int:  # any tenant: as above
     """Insert or change these rows; the number of those that were not so already."""
     return await db.execute(
         f"""insert into response ({_COLUMNS})
@@ -269,36 +269,27 @@ async def write(db: Database, *, keys: Sequence[Key]) -> None:
     if gone := [key for key in keys if key not in found]:
         await _delete_responses(db, keys=gone)
     if sources:
-        await _insert_responses(db, rows=await _rows_of(db, sources))
+        await insert_responses(db, rows=await _rows_of(db, sources))
 
 
-async def write_new(db: Database, *, sources: Sequence[Source]) -> None:
-    """Make the rows of responses that this transaction has written; `person` of a source is read here."""
-    people = await _list_people(db, keys=sorted({(one.organization_id, one.responder_id) for one in sources}))
-    known = [
-        replace(
-            one,
-            metadata=_as_stored(one.metadata),
-            person=people[one.organization_id, one.responder_id],
-            answers=[{**answer, "value": _as_stored(answer["value"])} for answer in one.answers],
-        )
-        for one in sources
-    ]
-    await _insert_responses(db, rows=await _rows_of(db, known))
+def made(source: Source, questions: Mapping[str, Question]) -> dict[str, Any]:
+    """The row of a response that was not read from the database: its JSON is as a jsonb would give it back."""
+    answers = [{**answer, "value": _as_stored(answer["value"])} for answer in source.answers]
+    return _row(replace(source, metadata=_as_stored(source.metadata), answers=answers), questions)
 
 
 def _as_stored(value: Any) -> Any:
     """JSON as a jsonb gives it back: the shorter names of an object first."""
     if isinstance(value, list):
         return [_as_stored(one) for one in value]
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return value
     names = sorted((len(encoded), encoded, name) for name in value for encoded in [name.encode()])
     return {name: _as_stored(value[name]) for _, _, name in names}
 
 
 async def _rows_of(db: Database, sources: Sequence[Source]) -> list[dict[str, Any]]:
-    asked = {versions: await _questions(db, *versions) for versions in {_versions(source) for source in sources}}
+    asked = {versions: await list_questions(db, *versions) for versions in {_versions(source) for source in sources}}
     return [_row(source, asked[_versions(source)]) for source in sources]
 
 
@@ -331,7 +322,7 @@ def _versions(source: Source) -> tuple[str, ...]:
     return source.organization_id, *dict.fromkeys([source.version_id, *answered])
 
 
-async def _questions(db: Database, organization_id: str, *version_ids: str) -> dict[str, Question]:
+async def list_questions(db: Database, organization_id: str, *version_ids: str) -> dict[str, Question]:
     found: dict[str, Question] = {}
     for version_id in version_ids:
         version = await questionnaires_store.get_version(db, organization_id=organization_id, version_id=version_id)

@@ -1,7 +1,5 @@
 """Exports of the responses that the list shows: asked for with its filter, watched, and downloaded."""
 
-import csv
-import io
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from datetime import datetime
@@ -14,6 +12,7 @@ from afterword.console.response_list import RESPONSES, ResponseFilter, chips_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.figures import shown
 from afterword.core.figures.reports import Figure
+from afterword.core.wire import tables
 from afterword.core.wire.exports import Format, guarded
 from afterword.core.wire.lists import Page
 from afterword.kit import db as databases
@@ -54,10 +53,8 @@ async def note(visit: Visit, db: Database, *, report_id: str | None, name: str |
 
 
 def csv_of(lines: Sequence[Sequence[object]], *, now: datetime) -> Response:
-    text = io.StringIO()
-    csv.writer(text).writerows(lines)
     return Response(
-        text.getvalue().encode("utf-8-sig"),  # without the mark spreadsheets guess another encoding
+        tables.csv_text(lines).encode("utf-8-sig"),  # without the mark spreadsheets guess another encoding
         media_type="text/csv",
         headers=headers.saved_as(f"report-{now.date().isoformat()}.csv"),
     )

@@ -98,10 +98,12 @@ async def import_file(
                 print(f"Going on after {job.rows_read:,} rows.", file=sys.stderr)
             batch, rows = await asyncio.to_thread(_next, work, lines)
             while batch:
-                reading = asyncio.create_task(asyncio.to_thread(_next, work, lines))  # while the database writes
+                writing = asyncio.Event()
+                reading = asyncio.create_task(_next_after(writing, work, lines))
                 async with db.transaction(pool) as database:
-                    now, secret = database.clock.now(), context.site.secret
-                    outcomes = await service.add(database, work=work, rows=rows, secret=secret, now=now)
+                    given = {"work": work, "rows": rows, "secret": context.site.secret, "writing": writing}
+                    outcomes = await service.add(database, **given, now=database.clock.now())
+                writing.set()
                 tally.add(batch, outcomes)
                 batch, rows = await reading
         if job is not None:
@@ -160,6 +162,11 @@ def _digest(source: BinaryIO, settings: str) -> str:
         found.update(piece)
     source.seek(0)
     return found.hexdigest()
+
+
+async def _next_after(writing: asyncio.Event, work: Work, lines: Iterator[Line]) -> tuple[list[Line], list[CheckedRow]]:
+    await writing.wait()
+    return await asyncio.to_thread(_next, work, lines)
 
 
 def _next(work: Work, lines: Iterator[Line]) -> tuple[list[Line], list[CheckedRow]]:
