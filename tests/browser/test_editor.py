@@ -130,6 +130,26 @@ async def test_typing_waits_for_no_answer(browser: Browser, house: House) -> Non
         await expect(title).to_have_value("How many of you came?!")
 
 
+async def test_link_after_save(browser: Browser, house: House) -> None:
+    """What is followed before the answer to Save comes is shown, however late its own answer is."""
+    async with editing(browser, house) as page:
+        followed, saved = asyncio.Event(), page.get_by_text("Saved.", exact=True)
+
+        async def answer(route: Route) -> None:
+            await (followed.wait() if route.request.method == "POST" else saved.wait_for())
+            await route.continue_()
+
+        await page.keyboard.type("Saved first")
+        await page.route("**/edit/**", answer)
+        async with page.expect_request(lambda request: request.method == "POST"):
+            await page.locator("#open form[data-save] .button", has_text="Save").click()
+        await page.get_by_role("link", name="Add a question").last.click()
+        followed.set()
+        await page.locator(".types").wait_for()
+        await page.locator("#order").get_by_text("Saved first").wait_for()
+        assert await page.evaluate("window.stays")
+
+
 async def test_typing_after_save(browser: Browser, house: House) -> None:
     """The form is drawn anew by the answer to Save, and keeps the words that were typed since, and the caret."""
     async with editing(browser, house) as page:

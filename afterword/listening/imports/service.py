@@ -428,7 +428,7 @@ async def _write(
     made = [(ids.secret(), row, person.responder_id) for row, person in zip(new, people, strict=True)]
     questionnaire = await questionnaires_store.get_questionnaire(db, **key, questionnaire_id=job.questionnaire_id)
     texts = await response_rows.list_people(db, keys=[(job.organization_id, one.responder_id) for one in people])
-    questions = await response_rows.list_questions(db, job.organization_id, version.version_id)
+    questions = await response_rows.list_questions(db, **key, version_ids=[version.version_id])
     instances = await asyncio.to_thread(_instances, job, version, made, now)
     answers = asyncio.create_task(asyncio.to_thread(_answers, version, made))  # each while the database writes others
     await store.insert_instances(db, instances)

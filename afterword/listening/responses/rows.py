@@ -289,7 +289,8 @@ def _as_stored(value: Any) -> Any:
 
 
 async def _rows_of(db: Database, sources: Sequence[Source]) -> list[dict[str, Any]]:
-    asked = {versions: await list_questions(db, *versions) for versions in {_versions(source) for source in sources}}
+    places = {_versions(source) for source in sources}
+    asked = {one: await list_questions(db, organization_id=one[0], version_ids=one[1:]) for one in places}
     return [_row(source, asked[_versions(source)]) for source in sources]
 
 
@@ -322,7 +323,7 @@ def _versions(source: Source) -> tuple[str, ...]:
     return source.organization_id, *dict.fromkeys([source.version_id, *answered])
 
 
-async def list_questions(db: Database, organization_id: str, *version_ids: str) -> dict[str, Question]:
+async def list_questions(db: Database, *, organization_id: str, version_ids: Sequence[str]) -> dict[str, Question]:
     found: dict[str, Question] = {}
     for version_id in version_ids:
         version = await questionnaires_store.get_version(db, organization_id=organization_id, version_id=version_id)

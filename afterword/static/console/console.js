@@ -92,20 +92,21 @@
     if (running) running.abort();
     const request = new XMLHttpRequest(), { form } = options;
     const before = typedIn(region), path = location.pathname;
-    if (form) posting = request; else running = request;
+    if (!form) running = request;
     request.open(form ? "POST" : "GET", url);
     request.responseType = "document"; // parsed without running scripts, and no sink of Trusted Types
     if (form) request.setRequestHeader("Content-Type", "application/x-www-form-urlencoded");
     region.setAttribute("aria-busy", "true");
+    const settle = (isTaken) => { if (form) { posting = null; options.done(isTaken); } };
     const lost = () => {
-      posting = null;
+      settle(false);
       region.removeAttribute("aria-busy");
       const saved = document.getElementById("saved"), text = form?.dataset.lost;
       if (!form) location.assign(url); else if (saved && text) saved.textContent = text; else asOthers(form, options.button);
     };
     request.onload = () => {
       const page = request.response, fresh = page && page.getElementById(region.id), address = request.responseURL || url;
-      if (form) posting = null;
+      settle(Boolean(fresh) && request.status < 400);
       // The page of a refusal is that of the form, and is asked for again by the browser.
       if (!fresh) { if (form && request.status >= 400) asOthers(form, options.button); else location.assign(address); return; }
       show(page, fresh, region, { ...options, before, path }, new URL(address, location.href).href);
@@ -120,7 +121,7 @@
   async function leave(go, assign, form) {
     const detail = { form, waits: [] };
     const isFree = dispatchEvent(new CustomEvent("leave", { cancelable: true, detail }));
-    if (isFree && !(await Promise.all(detail.waits)).includes(false)) go(); else assign();
+    if ((await Promise.all([isFree, ...detail.waits])).includes(false)) assign(); else go();
   }
 
   addEventListener("click", (event) => {
@@ -135,7 +136,8 @@
     event.preventDefault();
     if (region.matches(".panel") && !region.contains(link)) opener = link.href;
     const { href, hash } = link, options = { focus: true, hash: hash.slice(1) };
-    leave(() => load(href, options, document.getElementById(region.id), true), () => location.assign(href));
+    const go = () => load(href, options, document.getElementById(region.id), true);
+    Promise.resolve(posting ?? true).then((isTaken) => { if (isTaken) leave(go, () => location.assign(href)); });
   });
 
   addEventListener("submit", (event) => {
@@ -148,7 +150,9 @@
       if (posting) return;
       const body = () => new URLSearchParams([...new FormData(form, button)]).toString();
       const url = button?.hasAttribute("formaction") ? button.formAction : form.action, hash = form.dataset.at;
-      leave(() => load(url, { form, button, body, hash }, document.getElementById("open")), () => asOthers(form, button), form);
+      posting = new Promise((done) => leave(
+        () => load(url, { form, button, body, hash, done }, document.getElementById("open")),
+        () => { posting = null; done(false); asOthers(form, button); }, form));
       return;
     }
     if (!form.closest("[data-swap], .search")) return;
