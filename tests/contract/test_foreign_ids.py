@@ -226,6 +226,7 @@ async def arguments(function: Callable[..., Any], world: World, organization: Te
         "organization_id": organization.ids["organization_id"],
         "published_version_id": theirs["version_id"],
         "question_ids": [theirs["question_id"]],
+        "version_ids": [theirs["version_id"]],
         "file_ids": [theirs["file_id"]],
         "instance_ids": [theirs["instance_id"]],
         "item_ids": [theirs["item_id"]],

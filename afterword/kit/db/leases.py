@@ -103,12 +103,13 @@ class Leases(Generic[Job]):
             message = Sentence(text, n=OPEN_MAX, noun=Sentence(noun))
             raise errors.TooMany(message, headers={"Retry-After": str(WAIT_SECONDS)})
 
-    async def claim(self, db: Database, *, owner: UUID, now: datetime) -> Job | None:
+    async def claim(self, db: Database, *, owner: UUID, now: datetime | None = None) -> Job | None:
         # any tenant: a worker serves all of them
         """Take the job whose turn it is and that nobody has, at most one of an organization at a time.
 
         The attempt counts from here on, so that one whose workers die is not tried for ever.
         """
+        now = now or db.clock.now()
         row = await db.fetch_row(
             f"""update {self.table} j set state = 'running', owner = $1, lease_until = $3,
                  {self.attempts} = {self.attempts} + 1, version = version + 1{self.on_claim}

@@ -100,7 +100,7 @@ class Deliverer(Flights[Delivery]):
         return passed_count == limit
 
     async def claim(self, limit: int) -> tuple[Sequence[Delivery], bool]:
-        deliveries, self._cursor = await db.change(
+        deliveries, self._cursor = await db.change_by_key(
             self._pool, sending.claim, after=self._cursor, limit=limit, lease_seconds=self._lease_seconds
         )
         return deliveries, bool(deliveries) or self._cursor != sending.START

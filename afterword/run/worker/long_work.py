@@ -25,7 +25,7 @@ from afterword.sending.intake.imports.service import IMPORTS, ImportRecord
 from afterword.sending.queue import batches
 from afterword.sending.queue.batches import LEASES, Batch
 
-POLL_SECONDS: Final = 1.0
+POLL_SECONDS: Final = 2.0
 RENEW_SECONDS: Final = 15.0
 STEPS_A_TURN: Final = 5  # some seconds at most: then whoever has waited longest is next
 PAUSE_SECONDS: Final = 0.01  # between two steps, for those who wait for the database
@@ -59,14 +59,12 @@ class LongWorker(ABC, Generic[Job]):
 
     async def work_next(self, stop: asyncio.Event) -> bool:
         """Give the job that has waited longest its turn; False: there is none, or it was lost meanwhile."""
-        async with db.transaction(self._pool) as database:
-            now = database.clock.now()
-            job = await self._leases.claim(database, owner=self._owner, now=now)
-            if job is None:
-                return False
-            if job.attempts > ATTEMPTS_MAX:
-                await self.fail(database, job, None, now)
-                return True
+        job = await db.change_by_key(self._pool, self._leases.claim, owner=self._owner)
+        if job is None:
+            return False
+        if job.attempts > ATTEMPTS_MAX:
+            await db.change(self._pool, self.fail, job, None, self._pool.clock.now())
+            return True
         renewing = asyncio.create_task(self._renew(job))
         try:
             await self.work(job, stop)

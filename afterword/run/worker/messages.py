@@ -68,7 +68,7 @@ class _Messages(Flights[Claimed]):
         self._mail_from = mail_from
 
     async def claim(self, limit: int) -> tuple[Sequence[Claimed], bool]:
-        claimed = await db.change(self._pool, self.claim_due, limit)
+        claimed = await db.change_by_key(self._pool, self.claim_due, limit)
         return claimed, bool(claimed)
 
     async def serve(self, claimed: Claimed) -> None:
