@@ -131,7 +131,7 @@ async def test_typing_waits_for_no_answer(browser: Browser, house: House) -> Non
 
 
 async def test_link_after_save(browser: Browser, house: House) -> None:
-    """What is followed before the answer to Save comes is shown, however late its own answer is."""
+    """A link that somebody follows before Save was answered opens, however late its own answer is."""
     async with editing(browser, house) as page:
         followed, saved = asyncio.Event(), page.get_by_text("Saved.", exact=True)
 
