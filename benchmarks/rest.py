@@ -9,7 +9,9 @@ from typing import Any, Final
 
 import asyncpg
 
+from afterword.asking.questionnaires import metadata
 from afterword.kit import db
+from afterword.listening.reports.daily_counts import service as daily_counts, store as counts
 from benchmarks import queue, requests
 from benchmarks.findings import Figure
 from benchmarks.stage import CHECKOUT, SECRET, Stage, answers, free_port, running, temporary_folder
@@ -33,6 +35,13 @@ insert into queue_item (organization_id, item_id, questionnaire_id, pipeline_id,
 select organization_id, pipeline_id, questionnaire_id, pipeline_id, 'ann@example.com', '\\x00', d, 0, d,
   d + interval '3 days', 9
 from pipeline, (select now() + interval '1 day' as d) d"""
+# Counts are kept a day at a time: those of all but one organization are as after a day's work, and due tomorrow.
+COUNTED: Final = """
+insert into rollup_span (organization_id, questionnaire_id, dimension, time_zone, kept_from, kept_until, due_time)
+select organization_id, questionnaire_id, d, o.time_zone, case when d = $2 then current_date end, current_date,
+  now() + interval '1 day'
+from questionnaire q join organization o using (organization_id), unnest($1::text[]) d
+on conflict do nothing"""
 READY_SECONDS_MAX: Final = 2.0
 MEMORY_MB_MAX: Final = 110.0
 SETTLING_SECONDS: Final = 2.0
@@ -94,6 +103,10 @@ async def widen(stage: Stage) -> None:
             await connection.execute(f"alter table {table} enable trigger user")
         await connection.execute(PUBLISHED, timeout=WIDENING_SECONDS_MAX)
         await connection.execute(SCHEDULED, timeout=WIDENING_SECONDS_MAX)
+        key = {"organization_id": "1".rjust(22, "0"), "questionnaire_id": stage.seeded.questionnaire_id}
+        async with db.connection(stage.pool) as database:
+            kept = daily_counts.dimensions_of(await metadata.declared_of(database, **key))
+        await connection.execute(COUNTED, kept, counts.CASES, timeout=WIDENING_SECONDS_MAX)
     finally:
         await connection.close()
     await queue.settle(stage)
