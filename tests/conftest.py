@@ -25,6 +25,7 @@ from afterword.core.organizations.access import SCOPES, Caller
 from afterword.core.wire.site import Site
 from afterword.kit import db, zones
 from afterword.kit.db import FifoSemaphore
+from afterword.kit.web import openapi
 from afterword.run import embedded, migrations
 from afterword.tenants.logins import service
 from tests import bar, newer
@@ -361,8 +362,15 @@ async def client(pool: db.Pool) -> AsyncGenerator[httpx2.AsyncClient, None]:
 
     app: Any = create_app(pool=pool, site=SITE)
     transport = httpx2.ASGITransport(app)
-    async with httpx2.AsyncClient(transport=transport, base_url=SITE.public_url) as client:
+    hooks = {"response": [_only_codes_of_the_document]}
+    async with httpx2.AsyncClient(transport=transport, base_url=SITE.public_url, event_hooks=hooks) as client:
         yield client
+
+
+async def _only_codes_of_the_document(response: httpx2.Response) -> None:
+    if response.headers.get("Content-Type") == "application/problem+json":
+        await response.aread()
+        assert set() == {error["code"] for error in response.json()["errors"]} - set(openapi.ERROR_CODES)
 
 
 @pytest.fixture

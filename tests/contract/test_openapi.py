@@ -3,6 +3,7 @@
 `REWRITE_SNAPSHOTS=1 pytest tests/contract/test_openapi.py` writes the snapshot anew; read its diff before committing.
 """
 
+import ast
 import json
 import os
 import re
@@ -30,6 +31,9 @@ from tests.sizes import share_of
 
 JSON_TYPES = {"application/json", "application/problem+json"}
 DOCS = Path(__file__).parents[2] / "docs/api.md"
+PRODUCT = Path(app.__file__).parents[1]
+# Calls with the code of a wrong field, and its place among the arguments.
+CODE_IN = {"FieldError": 0, "InvalidAnswer": 0, "Invalid.at": 1, "Invalid.in_query": 1, "members.error": 1}
 SNAPSHOT = Path(__file__).parent / "openapi.json"
 TABLES = tomllib.loads(Path(openapi.__file__).with_name("vocabulary.toml").read_text("utf-8"))
 ROUTES: list[Route] = [route for group in app.api_routes() for route in group.all]
@@ -149,6 +153,29 @@ def test_refusals(document: Any) -> None:
         assert ("idempotency_in_progress" in told) is (route.method == "POST")
         for code in set(route.refusals) & FIELD_CODES.keys():
             assert f"`{code}`" in responses["422"]["description"]
+
+
+def test_code_of_every_wrong_field_is_in_the_document() -> None:
+    """The codes that stand in the code; `client` looks at those of every answer."""
+    known, console_only = {*openapi.ERROR_CODES}, {"too_common", "too_personal"}  # passwords are set in the console
+    found = {
+        (str(path.relative_to(PRODUCT)), code)
+        for path in PRODUCT.rglob("*.py")
+        if "screens" not in path.parts
+        for code in _codes_in(ast.parse(path.read_text()))
+    }
+    assert set() == {(path, code) for path, code in found if code not in known | console_only}
+    assert len({code for _, code in found}) > len(known) / 2
+
+
+def _codes_in(tree: ast.AST) -> Iterator[str]:
+    """The constants in the place of the code in `FieldError(code, …)`, `Invalid.at(place, code, …)` and their kind."""
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call):
+            name = next((name for name in CODE_IN if ast.unparse(call.func).endswith(name)), None)
+            for code in call.args[CODE_IN[name] :][:1] if name else ():
+                if isinstance(code, ast.Constant):
+                    yield code.value
 
 
 def test_scopes(document: Any) -> None:

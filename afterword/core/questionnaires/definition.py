@@ -222,7 +222,7 @@ def read_members(members: Members, *, give_id: GiveId | None = None, declared: D
         message = Sentence(
             "All files of a response may have at most {n} bytes: ask for fewer or smaller ones.", n=FILES_BYTES_MAX
         )
-        members.error("groups", "too_large", message)
+        members.error("groups", "out_of_range", message)
     definition = reader.with_endings(members, reader.with_conditions(definition))
     _warn(definition, members.findings)
     return definition

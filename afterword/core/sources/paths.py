@@ -192,7 +192,7 @@ def document_of(headers: Mapping[str, str], body: bytes) -> Document:
     try:
         document = msgspec.json.decode(body.removeprefix(b"\xef\xbb\xbf"))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise errors.Invalid.at("", "malformed_json", "This is not valid JSON.") from None
+        raise errors.Invalid.at("", "invalid_format", "This is not valid JSON.") from None
     if not is_object(document) and not is_array(document):
         raise errors.Invalid.at("", "wrong_type", "An object is expected.")
     return Document(headers, document)

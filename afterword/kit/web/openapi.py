@@ -30,13 +30,14 @@ ELSEWHERE: Final = frozenset(  # codes that no operation of the document has
 OF_RECORDS: Final = (  # refusals that name the key or the record of a batch
     "idempotency_key_reused", "already_exists", "item_closed", "item_in_dispatch",
 )  # fmt: skip
+ERROR_CODES: Final = (*FIELD_CODES, "malformed_header", *OF_RECORDS)  # all that a member of `errors` may have
 _PARTS: Final = vocabulary.read(
     "components.toml",
     BODY_BYTES_MAX=f"{parsing.BODY_BYTES_MAX:,}",
     BODY_SECONDS_MAX=parsing.BODY_SECONDS_MAX,
     CURSOR_CHARACTERS_MAX=paging.CURSOR_CHARACTERS_MAX,
     ERRORS_MAX=errors.ERRORS_MAX,
-    ERROR_CODES=msgspec.json.encode([*FIELD_CODES, "malformed_header", *OF_RECORDS]).decode(),
+    ERROR_CODES=msgspec.json.encode(ERROR_CODES).decode(),
     FAILURES=limits.FAILURES_DEFAULT,
     FIELDS_MAX=paging.FIELDS_MAX,
     LIMIT_MAX=paging.LIMIT_MAX,

@@ -240,7 +240,9 @@ SCHEDULE = Noun(
     filled=("sealed_secret", "scopes", "next_time"),
     filled_later=("sealed_secret", "scopes", "next_time"),
     check=_check,
-    conflict=lambda _: errors.Invalid.at("/path", "already_exists", "Another export on a timetable writes into this folder."),
+    conflict=lambda _: errors.Invalid.at(
+        "/path", "already_exists", "Another export on a timetable writes into this folder."
+    ),
     screens=Screens(
         path="/console/settings/exports",
         title="Exports on a timetable",

@@ -180,7 +180,7 @@ def _spss(path: Path) -> tuple[Table, Rows]:
         import pyreadstat  # noqa: PLC0415  an extra of its own
     except ImportError as error:
         message = "SPSS files need the extra: pip install 'afterword[spss]'."
-        raise errors.Invalid.at("", "unavailable", message) from error
+        raise errors.Invalid.at("", "unknown_value", message) from error
     try:
         pieces = pyreadstat.read_file_in_chunks(pyreadstat.read_sav, path, chunksize=SPSS_ROWS, output_format="dict")
         first, about = next(pieces)

@@ -278,7 +278,9 @@ def _faults(
         if outcome.refusal is None:
             continue
         kinds: list[ProblemKind] = []
-        for one in outcome.refusal.errors[:ERRORS_KEPT_MAX] or [FieldError("", outcome.refusal.detail, pointer="")]:
+        for one in outcome.refusal.errors[:ERRORS_KEPT_MAX] or [
+            FieldError("invalid_format", outcome.refusal.detail, pointer="")
+        ]:
             said, texts = Sentence.of(one.message), zip(upload.names, map(str.strip, row), strict=False)
             here = {name: text for name, text in texts if text and places[name] == one.pointer}
             kinds.append(ProblemKind(one.pointer or "", next(iter(here), None), said.text, said.values))

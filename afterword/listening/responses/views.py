@@ -54,7 +54,9 @@ async def _check(change: Change[ResponseView]) -> None:
     if len(columns["query"]) > QUERY_CHARACTERS_MAX:
         raise errors.Invalid.at("/query", "too_long", "This filter is too long to be saved.")
     if columns["shared"] and caller.limit is not None:
-        raise errors.Invalid.at("/shared", "wrong_value", "You see a part of the data, so your views are yours alone.")
+        raise errors.Invalid.at(
+            "/shared", "unknown_value", "You see a part of the data, so your views are yours alone."
+        )
     key = {"organization_id": caller.organization_id, "user_id": caller.user_id}
     if await _count_views(change.db, **key) >= VIEWS_MAX:
         raise errors.Conflict(f"You have {VIEWS_MAX} views. Remove one first.")

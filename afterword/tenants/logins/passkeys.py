@@ -319,4 +319,4 @@ def _expires(challenge: bytes, *, site: Site, purpose: str, now: datetime) -> da
 
 
 def _refused() -> errors.Invalid:
-    return errors.Invalid.at("/title", "invalid", "The passkey was not accepted. Try again.")
+    return errors.Invalid.at("/title", "invalid_format", "The passkey was not accepted. Try again.")

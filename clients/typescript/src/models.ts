@@ -1912,7 +1912,7 @@ export interface ProblemDetails {
   error: string;
   instance: string;
   request_id: string;
-  errors: Array<{ pointer?: string; parameter?: string; header?: string; code: Open<"required" | "wrong_type" | "not_nullable" | "too_short" | "too_long" | "too_few" | "too_many" | "out_of_range" | "invalid_format" | "invalid_date_time" | "leap_second" | "invalid_locale" | "invalid_address" | "unknown_id" | "unknown_value" | "unknown_column" | "unknown_criterion" | "unknown_field" | "unknown_scope" | "unknown_metadata" | "unknown_member" | "read_only" | "exclusive" | "invalid_cursor" | "cursor_expired" | "page_too_deep" | "malformed_header" | "idempotency_key_reused" | "already_exists" | "item_closed" | "item_in_dispatch">; message: string }>;
+  errors: Array<{ pointer?: string; parameter?: string; header?: string; code: Open<"required" | "wrong_type" | "not_nullable" | "too_short" | "too_long" | "too_few" | "too_many" | "out_of_range" | "invalid_format" | "invalid_date_time" | "leap_second" | "invalid_locale" | "invalid_address" | "unknown_id" | "unknown_value" | "unknown_column" | "unknown_criterion" | "unknown_field" | "unknown_scope" | "unknown_metadata" | "unknown_member" | "read_only" | "duplicate" | "ambiguous" | "erased" | "exclusive" | "invalid_cursor" | "cursor_expired" | "page_too_deep" | "malformed_header" | "idempotency_key_reused" | "already_exists" | "item_closed" | "item_in_dispatch">; message: string }>;
   required_scopes?: Array<string>;
 }
 
