@@ -174,7 +174,7 @@ def _codes_in(tree: ast.AST) -> Iterator[str]:
         if isinstance(call, ast.Call):
             name = next((name for name in CODE_IN if ast.unparse(call.func).endswith(name)), None)
             for code in call.args[CODE_IN[name] :][:1] if name else ():
-                if isinstance(code, ast.Constant):
+                if isinstance(code, ast.Constant) and isinstance(code.value, str):
                     yield code.value
 
 
