@@ -37,9 +37,11 @@ select organization_id, pipeline_id, questionnaire_id, pipeline_id, 'ann@example
 from pipeline, (select now() + interval '1 day' as d) d"""
 # Counts are kept a day at a time: those of all but one organization are as after a day's work, and due tomorrow.
 COUNTED: Final = """
-insert into rollup_span (organization_id, questionnaire_id, dimension, time_zone, kept_from, kept_until, due_time)
+insert into rollup_span (organization_id, questionnaire_id, dimension, time_zone, kept_from, kept_until, due_time,
+  generation, hours_until, hours_generation)
 select organization_id, questionnaire_id, d, o.time_zone, case when d = $2 then current_date end, current_date,
-  now() + interval '1 day'
+  case when d = $3 then '9999-12-31' else now() + interval '1 day' end, 1, case when d = $3 then now() end,
+  case when d = $3 then 1 end
 from questionnaire q join organization o using (organization_id), unnest($1::text[]) d
 on conflict do nothing"""
 READY_SECONDS_MAX: Final = 2.0
@@ -106,7 +108,7 @@ async def widen(stage: Stage) -> None:
         key = {"organization_id": "1".rjust(22, "0"), "questionnaire_id": stage.seeded.questionnaire_id}
         async with db.connection(stage.pool) as database:
             kept = daily_counts.dimensions_of(await metadata.declared_of(database, **key))
-        await connection.execute(COUNTED, kept, counts.CASES, timeout=WIDENING_SECONDS_MAX)
+        await connection.execute(COUNTED, kept, counts.CASES, counts.HOUR, timeout=WIDENING_SECONDS_MAX)
     finally:
         await connection.close()
     await queue.settle(stage)

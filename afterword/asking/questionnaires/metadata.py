@@ -17,7 +17,7 @@ from afterword.core.questionnaires.metadata import Declared, Kind
 from afterword.core.wire.lists import Page, Rows
 from afterword.errors import FieldError
 from afterword.kit.db import Database
-from afterword.kit.db.columns import columns_of
+from afterword.kit.db.columns import arrays, columns_of
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import routes_of
 from afterword.kit.nouns.declaration import OF_APPLICATION, Change, Computed, Editable, Noun, Record
@@ -191,10 +191,9 @@ async def declared(db: Database, *, organization_id: str, application_id: str) -
     # A negative age means that the database was restored: nothing cached holds.
     if kept is not None and timedelta(0) <= now - kept[0] < timedelta(seconds=KEPT_SECONDS):
         return kept[1]
-    found = await _get_declared(db, organization_id=organization_id, application_id=application_id)
-    if found is None:
+    known = (await list_declared(db, applications=[key])).get(key)
+    if known is None:
         return core.GLOBAL
-    known = core.declared_for(*found)
     _kept[key] = now, known
     _kept.move_to_end(key)
     while len(_kept) > KEPT_MAX:
@@ -262,24 +261,28 @@ def _product(one: core.MetadataDefinition, organization_id: str) -> MetadataDefi
     )
 
 
-async def _get_declared(
-    db: Database, *, organization_id: str, application_id: str
-) -> tuple[str, list[core.MetadataDefinition]] | None:
-    """The type of an application and its organization's declarations; None if it is unknown."""
+async def list_declared(  # any tenant: a job that keeps counts serves all
+    db: Database, *, applications: Sequence[tuple[str, str]]
+) -> dict[tuple[str, str], Declared]:
+    """The names declared for each of these pairs of organization and application, as they stand now."""
     rows = await db.fetch(
-        """select a.application_type_id as type_id, d.metadata_id, d.kind, d.name, d.title, d.type, d.anonymize,
-             d.level, d.application_type_id
-           from application a left join metadata_definition d on d.organization_id = a.organization_id
+        """select a.organization_id, a.application_id, a.application_type_id as type_id, d.metadata_id, d.kind, d.name,
+             d.title, d.type, d.anonymize, d.level, d.application_type_id
+           from unnest($1::text[], $2::text[]) k (organization_id, application_id)
+           join application a using (organization_id, application_id)
+           left join metadata_definition d on d.organization_id = a.organization_id
              and (d.level = 'organization' or d.application_id = a.application_id
-                  or d.application_type_id = a.application_type_id)
-           where a.organization_id = $1 and a.application_id = $2""",
-        *(organization_id, application_id),
+                  or d.application_type_id = a.application_type_id)""",
+        *arrays(applications, 2),
     )
-    if not rows:
-        return None
     names = ("name", "kind", "title", "type", "anonymize", "level", "metadata_id", "application_type_id")
-    found = [core.MetadataDefinition(*(row[name] for name in names)) for row in rows if row["metadata_id"] is not None]
-    return str(rows[0]["type_id"]), found
+    types = {(row["organization_id"], row["application_id"]): row["type_id"] for row in rows}
+    found: dict[tuple[str, str], list[core.MetadataDefinition]] = {key: [] for key in types}
+    for row in rows:
+        if row["metadata_id"] is not None:
+            definition = core.MetadataDefinition(*(row[name] for name in names))
+            found[row["organization_id"], row["application_id"]].append(definition)
+    return {key: core.declared_for(type_id, found[key]) for key, type_id in types.items()}
 
 
 async def _require_known(db: Database, *, caller: Caller, columns: Mapping[str, Any]) -> None:

@@ -385,6 +385,14 @@ class TestKept:
         tested = await compare(house, monkeypatch, asked(house, question_ids=(NPS,), test=True))
         assert 1 == tested.total()
 
+    async def test_a_survey_of_two_organizations_reads_as_often_as_one_of_one(
+        self, house: House, neighbour: House, statements: list[str]
+    ) -> None:
+        await survey(house)
+        statements.clear()
+        await survey(house)
+        assert 5 == len(statements), "questionnaires, their spans, their names, marks of hours, and old counts"
+
 
 class TestHours:
     """The hours of today, which began at 21:00 UTC; it is 9:30."""

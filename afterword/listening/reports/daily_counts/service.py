@@ -7,7 +7,6 @@ on time: days that are not kept, or marked, or changed by unread events are coun
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from operator import attrgetter
 from typing import Final
 
 from afterword.asking.questionnaires import metadata
@@ -144,9 +143,16 @@ async def survey(db: Database, *, after: str, now: datetime) -> tuple[int, str]:
     found: dict[tuple[str, str], dict[str, Span]] = {}
     for span in await store.list_spans(db, questionnaires=pairs):
         found.setdefault((span.organization_id, span.questionnaire_id), {})[span.dimension] = span
-    for each in filter(attrgetter("is_published"), questionnaires):
+    published = [each for each in questionnaires if each.is_published]
+    applications = list(dict.fromkeys((each.organization_id, each.application_id) for each in published))
+    declared = await metadata.list_declared(db, applications=applications)
+    hours: list[tuple[Span, date]] = []
+    for each in published:
         spans = found.get((each.organization_id, each.questionnaire_id), {})
-        await _see_to(db, questionnaire=each, spans=spans, now=now)
+        wanted = dimensions_of(declared[each.organization_id, each.application_id])
+        hours += await _see_to(db, questionnaire=each, wanted=wanted, spans=spans, now=now)
+    if hours:
+        await store.insert_dirty_days(db, days=hours, now=now - timedelta(seconds=AGAIN_SECONDS))
     await store.prune_retired(db, before=now - timedelta(hours=RETIRED_HOURS), limit=PRUNED_MAX)
     return len(questionnaires), questionnaires[-1].questionnaire_id if questionnaires else ""
 
@@ -165,11 +171,10 @@ def dimensions_of(declared: Declared) -> list[str]:
     return [*FIXED, *(f"questionnaire_metadata:{name}" for name in impersonal(declared)[:NAMES_MAX])]
 
 
-async def _see_to(db: Database, *, questionnaire: Questionnaire, spans: Mapping[str, Span], now: datetime) -> None:
-    declared = await metadata.declared_of(
-        db, organization_id=questionnaire.organization_id, questionnaire_id=questionnaire.questionnaire_id
-    )
-    wanted = dimensions_of(declared)
+async def _see_to(
+    db: Database, *, questionnaire: Questionnaire, wanted: Sequence[str], spans: Mapping[str, Span], now: datetime
+) -> list[tuple[Span, date]]:
+    """Give it the spans that it lacks; its hours of today if they are to be counted from the first one on."""
     today = periods.day_of(now, times.zone_of(questionnaire.time_zone))
     made: list[Span] = []
     if missing := [each for each in wanted if each not in spans]:
@@ -184,8 +189,7 @@ async def _see_to(db: Database, *, questionnaire: Questionnaire, spans: Mapping[
             await store.update_span(db, span=span, time_zone=questionnaire.time_zone, now=now)
             is_begun_anew = is_begun_anew or dimension == store.HOUR
     hours = next((each for each in (*spans.values(), *made) if each.dimension == store.HOUR), None)
-    if hours and (is_begun_anew or hours.hours_generation != hours.generation):
-        await store.insert_dirty_days(db, days=[(hours, today)], now=now - timedelta(seconds=AGAIN_SECONDS))
+    return [(hours, today)] if hours and (is_begun_anew or hours.hours_generation != hours.generation) else []
 
 
 async def _advance(db: Database, *, spans: Sequence[Span], now: datetime) -> None:

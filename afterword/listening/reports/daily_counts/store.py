@@ -69,6 +69,7 @@ _RETIRE: Final[LiteralString] = """
 class Questionnaire:
     organization_id: str
     questionnaire_id: str
+    application_id: str
     time_zone: str
     is_published: bool
 
@@ -87,7 +88,8 @@ async def list_questionnaires(  # any tenant: one job keeps counts for all
     db: Database, *, after: str, limit: int
 ) -> list[Questionnaire]:
     return await db.records(Questionnaire).fetch(
-        """select q.organization_id, q.questionnaire_id, o.time_zone, q.published_version_id is not null as is_published
+        """select q.organization_id, q.questionnaire_id, q.owner_application_id as application_id, o.time_zone,
+             q.published_version_id is not null as is_published
            from questionnaire q
            join organization o on o.organization_id = q.organization_id
            where q.questionnaire_id > $1 order by q.questionnaire_id limit $2""",
