@@ -104,6 +104,8 @@ def clean(text: str, *, multiline: bool) -> str:
 
     Of marks in a row `MARKS_MAX` stay: to put them in order takes the square of their number.
     """
+    if text.isascii() and text.isprintable():
+        return text.strip() if multiline else " ".join(text.split())
     kept, marks = "", 0
     for one in text.replace("\r\n", "\n").replace("\r", "\n"):
         marks = marks + 1 if unicodedata.combining(one) else 0
@@ -323,7 +325,7 @@ _ADDRESSES: Final = {"email": _email, "phone": _phone}
 
 
 def _with_other_text(question: Question, given: Given, other_text: str | None) -> Given:
-    text = clean(other_text or "", multiline=False)
+    text = clean(other_text, multiline=False) if other_text else ""
     if not text:
         return given
     other = question.other_choice

@@ -461,8 +461,9 @@ def _instances(job: ResponseImportRecord, version: Version, made: Sequence[_Made
 def _answers(version: Version, made: Sequence[_Made]) -> bytes:
     place = version.organization_id, version.questionnaire_id, version.version_id
     return tables.csv_text(
-        (*place, instance_id, question_id, _json.encode(given.value).decode(), given.other_text, row.submitted)
+        (*place, instance_id, question_id, _json.encode(given.value).decode(), given.other_text, submitted)
         for instance_id, row, _ in made
+        for submitted in [str(row.submitted)]  # written once for all its answers
         for question_id, given in row.content.answers.items()
     ).encode()
 
@@ -476,20 +477,26 @@ def _rows(
 ) -> list[dict[str, Any]]:
     """The rows by which these responses are found, in lists and by their words."""
     version_id, place = version.version_id, (version.organization_id, version.questionnaire_id)
+    stored = response_rows.as_stored
     sources = (
         Source(
             *(place[0], instance_id, place[1], questionnaire.owner_application_id, version_id),
             *(responder_id, row.content.channel_id, False, row.content.locale),
-            *(row.submitted, row.external_id, questionnaire.key_question_id, row.content.metadata),
+            *(row.submitted, row.external_id, questionnaire.key_question_id, stored(row.content.metadata)),
             people[place[0], responder_id],
             [
-                {"version_id": version_id, "question_id": name, "value": one.value, "other_text": one.other_text}
+                {
+                    "version_id": version_id,
+                    "question_id": name,
+                    "value": stored(one.value),
+                    "other_text": one.other_text,
+                }
                 for name, one in row.content.answers.items()
             ],
         )
         for instance_id, row, responder_id in made
     )
-    return [response_rows.made(source, questions) for source in sources]
+    return [response_rows.row_of(source, questions) for source in sources]
 
 
 async def _mark(

@@ -6,7 +6,7 @@ made anew from the instance and its answers.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, LiteralString, get_args
 
@@ -272,29 +272,24 @@ async def write(db: Database, *, keys: Sequence[Key]) -> None:
         await insert_responses(db, rows=await _rows_of(db, sources))
 
 
-def made(source: Source, questions: Mapping[str, Question]) -> dict[str, Any]:
-    """The row of a response that was not read from the database: its JSON is as a jsonb would give it back."""
-    answers = [{**answer, "value": _as_stored(answer["value"])} for answer in source.answers]
-    return _row(replace(source, metadata=_as_stored(source.metadata), answers=answers), questions)
-
-
-def _as_stored(value: Any) -> Any:
+def as_stored(value: Any) -> Any:
     """JSON as a jsonb gives it back: the shorter names of an object first."""
     if isinstance(value, list):
-        return [_as_stored(one) for one in value]
+        return [as_stored(one) for one in value]
     if not isinstance(value, dict):
         return value
     names = sorted((len(encoded), encoded, name) for name in value for encoded in [name.encode()])
-    return {name: _as_stored(value[name]) for _, _, name in names}
+    return {name: as_stored(value[name]) for _, _, name in names}
 
 
 async def _rows_of(db: Database, sources: Sequence[Source]) -> list[dict[str, Any]]:
     places = {_versions(source) for source in sources}
     asked = {one: await list_questions(db, organization_id=one[0], version_ids=one[1:]) for one in places}
-    return [_row(source, asked[_versions(source)]) for source in sources]
+    return [row_of(source, asked[_versions(source)]) for source in sources]
 
 
-def _row(source: Source, questions: Mapping[str, Question]) -> dict[str, Any]:
+def row_of(source: Source, questions: Mapping[str, Question]) -> dict[str, Any]:
+    """The row of a response whose JSON is as a jsonb gives it back."""
     score = _score(source, questions)
     texts = [
         (answer, text) for answer in source.answers for text in _texts(questions.get(answer["question_id"]), answer)

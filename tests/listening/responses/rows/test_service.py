@@ -109,4 +109,4 @@ async def test_objects_as_the_database_gives_them_back(house: House) -> None:
     value = {"street": "Main", "city": {"name": "Bern", "id": 1, "è": [{"bb": 1, "a": 2}]}, "zip": None}
     async with db.connection(house.pool) as database:
         stored = await database.fetch_value("select $1::jsonb", value)
-    assert json.dumps(stored) == json.dumps(responses_rows._as_stored(value))
+    assert json.dumps(stored) == json.dumps(responses_rows.as_stored(value))
