@@ -95,15 +95,16 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert not anchor or anchor in anchors(target), f"{path}#{anchor}"
 
 
-def prose_of_code(path: Path) -> Iterator[str]:
-    """The docstrings and comments of a module."""
+def prose_of_code(path: Path, terms: re.Pattern[str]) -> Iterator[str]:
+    """The docstrings of a module, and its comments where one of the terms is in it: to find them takes long."""
     text = path.read_text(encoding="utf-8")
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             yield " ".join((ast.get_docstring(node) or "").split())
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            yield token.string.lstrip("# ")
+    if terms.search(text):
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                yield token.string.lstrip("# ")
 
 
 def test_docstrings_and_comments() -> None:
@@ -111,7 +112,7 @@ def test_docstrings_and_comments() -> None:
     found = [
         f"{path.relative_to(ROOT)}: {text[:80]}"
         for path in sorted((ROOT / "afterword").rglob("*.py"))
-        for text in prose_of_code(path)
+        for text in prose_of_code(path, terms)
         if terms.search(text) or any(words(part) > SENTENCE_WORDS_MAX for part in SENTENCE_OR_ITEM_END.split(text))
     ]
     assert [] == found

@@ -56,6 +56,7 @@ async def test_an_older_database(bench: Bench, tmp_path: Path) -> None:
     assert {item.item_id: 1} == bench.channel.accepted
 
 
+@pytest.mark.costly
 class TestAnotherTimeline:
     """A standby took over that had not received all: nobody claims there before all have compared."""
 
