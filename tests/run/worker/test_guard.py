@@ -56,12 +56,12 @@ async def test_an_older_database(bench: Bench, tmp_path: Path) -> None:
     assert {item.item_id: 1} == bench.channel.accepted
 
 
-@pytest.mark.costly
 class TestAnotherTimeline:
     """A standby took over that had not received all: nobody claims there before all have compared."""
 
     @pytest.fixture
     def standby(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Standby:
+        monkeypatch.setattr(guard, "CHECK_SECONDS", 0.1)
         return Standby(bench.database_url, monkeypatch)
 
     async def test_an_item_is_gone(self, bench: Bench, standby: Standby) -> None:
