@@ -42,6 +42,7 @@ ROUNDS_MAX: Final = 3
 SEND_SECONDS_MAX: Final = 1200.0
 GRACE_SECONDS: Final = 25.0
 AWAY_SECONDS_MAX: Final = 2.0  # between two tries to reach a database that is away
+POOL_SIZE: Final = 8
 
 assert HEARTBEAT_SECONDS * 3 + LEASE_MARGIN_SECONDS < LEASE_SECONDS  # noqa: S101  two lost heartbeats lose no lease
 # A process that stands still while it has rows locked loses those locks before it loses their leases.
@@ -54,7 +55,7 @@ class Pace:
     """The limits and intervals of one worker. `backoff_factor` shortens the waits between attempts in tests."""
 
     slots: int = SLOTS
-    pool_size: int = 8
+    pool_size: int = POOL_SIZE
     lease_seconds: float = LEASE_SECONDS
     heartbeat_seconds: float = HEARTBEAT_SECONDS
     margin_seconds: float = LEASE_MARGIN_SECONDS
