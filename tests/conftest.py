@@ -163,7 +163,6 @@ def pytest_collection() -> Generator[None, object, object]:
     try:
         return (yield)
     finally:
-        gc.collect()
         gc.freeze()
         gc.set_threshold(*GARBAGE_THRESHOLDS)
         gc.enable()

@@ -7,10 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-import pytest
-
 from afterword.kit.db import columns
-from tests.test_tidy import STORE_VERBS, is_sql
+from tests.test_tidy import OWN_TABLE, STORE_VERBS, is_sql
 
 SOURCE: Final = Path("afterword")
 SCHEMA: Final = SOURCE / "run/migrations/schema.sql"
@@ -54,7 +52,6 @@ MENTION: Final = re.compile(r"\b(?:from|join|into|update|using)\s+(?:only\s+)?(\
 STATEMENT: Final = re.compile(  # in one case, lower or upper: a sentence may begin with With
     r"\s*(?:select|insert\s+into|update|delete\s+from|with|SELECT|INSERT\s+INTO|UPDATE|DELETE\s+FROM|WITH)\b"
 )
-OWN: Final = re.compile(r"\b(\w+)\s+(?:\([^()]*\)\s+)?as\s+(?:not\s+)?(?:materialized\s+)?\(", re.IGNORECASE)
 DANGEROUS_NAMES: Final = frozenset({"eval", "exec", "compile", "__import__", "Markup"})
 DANGEROUS_MODULES: Final = frozenset({"pickle", "marshal", "shelve", "dill", "jsonpickle", "jinja2", "code", "ctypes"})
 DANGEROUS_LOADERS: Final = frozenset(
@@ -125,10 +122,7 @@ def is_of_a_store(tree: ast.Module, line: int) -> bool:
 
 def named_tables(statement: str) -> set[str]:
     """The tables that a statement reads or writes; what it calls by such a name itself (`with x as`) is none."""
-    own = set(
-        re.findall(r"\b(\w+)\s+(?:\([^()]*\)\s+)?as\s+(?:not\s+)?(?:materialized\s+)?\(", statement, re.IGNORECASE)
-    )
-    return {name.lower() for name in MENTION.findall(statement)} - own
+    return {name.lower() for name in MENTION.findall(statement)} - set(OWN_TABLE.findall(statement))
 
 
 def untold(source: Source) -> Iterator[Finding]:
@@ -352,11 +346,16 @@ class TestCode:
 
 
 class TestTemplates:
-    @pytest.mark.parametrize("path", [path for path in files("templates/**/*") if path.is_file()], ids=str)
-    def test_everything_is_escaped(self, path: Path) -> None:
-        text = path.read_text()
-        assert {} == {name: found for name, pattern in IN_TEMPLATES.items() if (found := pattern.findall(text))}
+    def test_everything_is_escaped(self) -> None:
+        texts = {path: path.read_text() for path in files("templates/**/*") if path.is_file()}
+        assert texts
+        assert {} == {
+            (path, name): found
+            for path, text in texts.items()
+            for name, pattern in IN_TEMPLATES.items()
+            if (found := pattern.findall(text))
+        }
 
-    @pytest.mark.parametrize("path", files("*.js"), ids=str)
-    def test_scripts_write_no_markup(self, path: Path) -> None:
-        assert [] == IN_SCRIPTS.findall(path.read_text())
+    def test_scripts_write_no_markup(self) -> None:
+        assert files("*.js")
+        assert {} == {path: found for path in files("*.js") if (found := IN_SCRIPTS.findall(path.read_text()))}

@@ -17,6 +17,7 @@ from afterword.core.messaging.addresses import mask
 from afterword.core.scheduling.retries import JITTER_MAX, JITTER_MIN
 from afterword.core.wire.site import Site
 from afterword.kit.db import IDLE_TRANSACTION_TIMEOUT_SECONDS, Pool
+from afterword.sending.channels.conversation import Timeouts
 
 CAUSE_CHARACTERS_MAX: Final = 200
 
@@ -38,17 +39,15 @@ REAP_ITEMS_MAX: Final = 500
 BATCH_ITEMS_MAX: Final = 200
 LANES_MAX: Final = 32
 ROUNDS_MAX: Final = 3
-DOT_SECONDS: Final = 600.0
 SEND_SECONDS_MAX: Final = 1200.0
 GRACE_SECONDS: Final = 25.0
-STUCK_SECONDS: Final = 300.0  # an event loop that stands still for so long never goes on
 AWAY_SECONDS_MAX: Final = 2.0  # between two tries to reach a database that is away
 POOL_SIZE: Final = 8
 
 assert HEARTBEAT_SECONDS * 3 + LEASE_MARGIN_SECONDS < LEASE_SECONDS  # noqa: S101  two lost heartbeats lose no lease
 # A process that stands still while it has rows locked loses those locks before it loses their leases.
 assert IDLE_TRANSACTION_TIMEOUT_SECONDS + HEARTBEAT_SECONDS * 2 + LEASE_MARGIN_SECONDS < LEASE_SECONDS  # noqa: S101
-assert DOT_SECONDS < SEND_SECONDS_MAX  # noqa: S101  the channel gives up before its slot does
+assert Timeouts().dot < SEND_SECONDS_MAX  # noqa: S101  the channel gives up before its slot does
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +63,7 @@ class Pace:
     reap_seconds: float = REAP_SECONDS
     send_seconds_max: float = SEND_SECONDS_MAX
     grace_seconds: float = GRACE_SECONDS
-    stuck_seconds: float = STUCK_SECONDS
+    stuck_seconds: float = 300.0  # an event loop that stands still for so long never goes on
     backoff_factor: float = 1.0
 
     def __post_init__(self) -> None:

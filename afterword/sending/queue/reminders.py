@@ -126,11 +126,6 @@ async def note_sent(db: Database, *, sent: Mapping[ItemKey, str | None], now: da
         await schedule_next(db, sent=list(sent), now=now)
 
 
-def has_next(reminders: Sequence[Mapping[str, Any]], number: int | None) -> bool:
-    """True when another reminder follows reminder `number` (None: the invitation)."""
-    return len(reminders) > (number or 0)
-
-
 async def end_answered(db: Database, *, limit: int) -> int:
     """Read the next `limit` events of the log; the number read.
 

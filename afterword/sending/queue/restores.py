@@ -112,9 +112,9 @@ async def _update_watched(db: Database, *, seconds: float) -> None:  # any tenan
     )
 
 
-async def update_to_paused(db: Database, *, reason: str) -> bool:  # any tenant: the guard of a whole installation
-    """Pause all sending until a person has looked; a pause that is there stays. True if it was not paused before."""
-    return await db.touches(
+async def update_to_paused(db: Database, *, reason: str) -> None:  # any tenant: the guard of a whole installation
+    """Pause all sending until a person has looked; a pause that is there stays."""
+    await db.execute(
         "update sending_guard set paused_time = now(), paused_reason = $1 where paused_time is null", reason
     )
 
@@ -212,11 +212,10 @@ class SendingMark:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The result of a check: the mark to keep, the reason while sending is paused, and whether the pause is new."""
+    """The result of a check: the mark to keep, and the reason while sending is paused."""
 
     mark: SendingMark | None
     reason: str | None
-    is_new: bool = False
 
 
 async def check_log(db: Database, *, mark: SendingMark | None, is_first: bool, timeline: int = 0) -> View:
@@ -236,7 +235,8 @@ async def check_log(db: Database, *, mark: SendingMark | None, is_first: bool, t
                 "restored backup."
             )
     if reason is not None:
-        return View(mark, reason, is_new=await update_to_paused(db, reason=reason))
+        await update_to_paused(db, reason=reason)
+        return View(mark, reason)
     await _update_watched(db, seconds=WATCH_WRITTEN_SECONDS)
     seq = position.newest_seq
     if known is not None and known.confirmed_time == position.confirmed_time:

@@ -61,6 +61,7 @@ class TestAnotherTimeline:
 
     @pytest.fixture
     def standby(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Standby:
+        monkeypatch.setattr(guard, "CHECK_SECONDS", 0.1)
         return Standby(bench.database_url, monkeypatch)
 
     async def test_an_item_is_gone(self, bench: Bench, standby: Standby) -> None:

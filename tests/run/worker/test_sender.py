@@ -283,24 +283,16 @@ class TestLeases:
 class TestLostAnswers:
     """The commit happened, its answer did not arrive."""
 
-    async def test_of_begin(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.mark.parametrize("statement", ["update_items_to_sending", "settle_items"])
+    async def test_once(self, bench: Bench, monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
         item = await bench.queue.schedule()
-        lose_once(monkeypatch, "update_items_to_sending")
+        lose_once(monkeypatch, statement)
 
         async with bench.worker(PATIENT):
             await bench.until_done()
 
         assert ["accepted"] == await bench.queue.attempts(item)
         assert 1 == bench.channel.asked[item.item_id]
-
-    async def test_of_settle(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-        item = await bench.queue.schedule()
-        lose_once(monkeypatch, "settle_items")
-
-        async with bench.worker(PATIENT):
-            await bench.until_done()
-
-        assert ["accepted"] == await bench.queue.attempts(item)
         assert ["created", "sent!"] == await bench.queue.told(item)
 
 

@@ -196,7 +196,7 @@ async def settle(db: Database, *, results: Sequence[Result], now: datetime) -> N
         followed = [
             key
             for key in sent
-            if reminders.has_next(by_key[key].settings.pipeline.reminders, by_key[key].item.reminder_number)
+            if len(by_key[key].settings.pipeline.reminders) > (by_key[key].item.reminder_number or 0)
         ]
         if followed:
             await reminders.schedule_next(db, sent=followed, now=now)
