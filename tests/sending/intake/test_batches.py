@@ -254,10 +254,12 @@ class TestAtomic:
         assert 1 == await events(client, "created")
 
     async def test_all_that_is_wrong_at_once(self, client: Client) -> None:
-        response = await post(client, [{}, row("no address"), row("c")], "?atomic=1")
-        assert ["/0/responder_channel_identifier", "/1/responder_channel_identifier"] == [
-            error["pointer"] for error in response.json()["errors"]
-        ]
+        await client.create(external_reference="x")
+        rows = [{}, row("no address"), row("c"), row("d", external_reference="x")]
+        response = await post(client, rows, "?atomic=1")
+        addresses = ["/0/responder_channel_identifier", "/1/responder_channel_identifier"]
+        assert [*addresses, "/3/external_reference"] == [error["pointer"] for error in response.json()["errors"]]
+        assert 1 == await events(client, "created")
 
     async def test_ok(self, client: Client) -> None:
         assert [201, 201] == outcomes(await post(client, [row("a"), row("b")], "?atomic=1"))
