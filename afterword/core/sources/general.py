@@ -7,10 +7,11 @@ from typing import Final, get_args
 
 import msgspec
 
+from afterword import errors
 from afterword.core.sources import paths, signatures
 from afterword.core.sources.parts import Happening, SourceKind, What
 from afterword.core.text.locales import Marked
-from afterword.errors import FieldError, Invalid, Sentence
+from afterword.errors import FieldError, Sentence
 
 SETTINGS: Final[Mapping[str, Marked]] = {
     "signature": "Header of the signature",
@@ -56,8 +57,7 @@ def configure(settings: Mapping[str, str]) -> SourceKind:
     if "signature" in given and not signed:
         message = "A header is expected, such as X-Api-Key, or X-Signature sha256 hex."
         wrong.append(_error("signature", "invalid_format", message))
-    if wrong:
-        raise Invalid.of(*wrong)
+    errors.check(wrong)
     return replace(
         KIND,
         verify=_verify(signed),

@@ -13,17 +13,6 @@ from afterword.core.reading.documents import is_object
 from afterword.core.sources import paths, signatures
 from afterword.core.sources.parts import ORDER_WHATS, SHARED_SECRET, Happening, SourceKind, What, labels_of
 
-_STATES: Final[Mapping[str, What]] = {
-    "new": "order.created",
-    "pending": "order.created",
-    "pending_payment": "order.created",
-    "processing": "order.paid",
-    "complete": "order.shipped",  # the last state of Magento itself: everything is invoiced and shipped
-    "shipped": "order.shipped",
-    "delivered": "order.delivered",  # a status that shops add
-    "closed": "order.refunded",
-    "canceled": "order.cancelled",
-}
 _ENVELOPES: Final = ("event", "data", "value", "order")  # of Adobe's events and of extensions
 _PATHS: Final = paths.PATHS["magento"]
 _PLAIN: Final = (
@@ -46,7 +35,7 @@ def read(headers: Mapping[str, str], body: bytes) -> Sequence[Happening]:
         given.document = inner if is_object(inner) else given.document
     order_id = given.text("entity_id | increment_id", is_required=True)
     status, refunded = given.text("status | state"), given.number("total_refunded") or 0
-    whats: list[What] = [_STATES.get(status) or _STATES.get(given.text("state"), "other")]
+    whats: list[What] = [_PATHS.whats.get(status) or _PATHS.whats.get(given.text("state"), "other")]
     if refunded > 0 and "order.refunded" not in whats:
         whats.append("order.refunded")
     changed = given.text("updated_at")

@@ -38,7 +38,10 @@ _MILLISECONDS: Final = 1e11  # as seconds, a time after the year 5000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paths:
-    """Paths of the parts of a happening. `whole_name`: of a person, in one piece; `country`: of the phone number."""
+    """Paths of the parts of a happening. `whole_name`: of a person, in one piece; `country`: of the phone number.
+
+    `whats`: what happened, by the sender's own word for it.
+    """
 
     time: str = ""
     subject: str = ""
@@ -52,10 +55,11 @@ class Paths:
     locale: str = ""
     texts: Mapping[str, str] = field(default_factory=dict[str, str])
     numbers: Mapping[str, str] = field(default_factory=dict[str, str])
+    whats: Mapping[str, What] = field(default_factory=dict[str, What])
 
 
 _TABLES: Final = tomllib.loads((resources.files(__package__ or "") / "paths.toml").read_text("utf-8"))
-PATHS: Final[Mapping[str, Paths]] = {name: Paths(**table) for name, table in _TABLES.items()}
+PATHS: Final = msgspec.convert(_TABLES, dict[str, Paths])
 
 
 class Document:

@@ -9,17 +9,8 @@ from dataclasses import replace
 from typing import Final
 
 from afterword.core.sources import paths, signatures
-from afterword.core.sources.parts import ORDER_WHATS, SIGNING_SECRET, Happening, SourceKind, What, labels_of
+from afterword.core.sources.parts import ORDER_WHATS, SIGNING_SECRET, Happening, SourceKind, labels_of
 
-_TOPICS: Final[Mapping[str, What]] = {
-    "orders/create": "order.created",
-    "orders/paid": "order.paid",
-    "orders/fulfilled": "order.shipped",
-    "orders/cancelled": "order.cancelled",
-    "fulfillments/create": "order.shipped",
-    "refunds/create": "order.refunded",
-    "customers/create": "customer.created",
-}
 _PATHS: Final = paths.PATHS["shopify"]
 _PART: Final = re.compile(r"(?:\.|-F)\d+\Z")  # #1041.1 and #1041-F1 are fulfillments of #1041
 
@@ -31,7 +22,7 @@ def read(headers: Mapping[str, str], body: bytes) -> Sequence[Happening]:
     found = given.happening(
         _PATHS,
         event_id=given.text("header:x-shopify-webhook-id") or paths.digest_of(topic.encode() + body),
-        what="order.delivered" if status == "delivered" else _TOPICS.get(topic, "other"),
+        what="order.delivered" if status == "delivered" else _PATHS.whats.get(topic, "other"),
         name=f"{topic} {status}".strip(),
         is_test=given.flag("test") or given.flag("header:x-shopify-test"),
     )

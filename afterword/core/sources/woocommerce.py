@@ -8,14 +8,6 @@ from typing import Final
 from afterword.core.sources import paths, signatures
 from afterword.core.sources.parts import ORDER_WHATS, Happening, SourceKind, What, labels_of
 
-_STATUSES: Final[Mapping[str, What]] = {
-    "processing": "order.paid",
-    "shipped": "order.shipped",  # this and the next: of extensions for shipping
-    "delivered": "order.delivered",
-    "completed": "order.delivered",  # WooCommerce itself has no later one
-    "cancelled": "order.cancelled",
-    "refunded": "order.refunded",
-}
 _PATHS: Final = paths.PATHS["woocommerce"]
 _PING: Final = re.compile(rb"webhook_id=\d+\Z")
 _check: Final = signatures.by_hmac("X-WC-Webhook-Signature")
@@ -38,8 +30,8 @@ def read(headers: Mapping[str, str], body: bytes) -> Sequence[Happening]:
     whats: list[What] = []
     if topic in {"order.created", "customer.created"}:
         whats.append("order.created" if topic == "order.created" else "customer.created")
-    if topic in {"order.created", "order.updated"} and status in _STATUSES:
-        whats.append(_STATUSES[status])
+    if topic in {"order.created", "order.updated"} and status in _PATHS.whats:
+        whats.append(_PATHS.whats[status])
     if refunded and "order.refunded" not in whats:
         whats.append("order.refunded")
     return [

@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from itertools import islice
+from itertools import islice, takewhile
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
@@ -39,7 +39,7 @@ from afterword.core.wire.tables import (
     Fault,
     Record,
     read,
-    refuse,
+    read_whole,
 )
 from afterword.core.wire.written import plain
 from afterword.errors import FieldError, Sentence
@@ -49,7 +49,7 @@ PIECE_CHARACTERS: Final = 1_000_000  # beyond, a piece is closed early: rows may
 COMPRESSION: Final = 1
 REFERENCE: Final = "external_reference"
 SEND_TIME: Final = "send_time"
-GROUPS: Final = {"metadata.questionnaire.": "questionnaire", "metadata.responder.": "responder"}
+GROUPS: Final = {f"metadata.{kind}.": kind for kind in metadata.KINDS}
 NO_ADDRESS: Final = "No column says who is written to."
 REST: Final = "*"  # of a mapping: all columns that have no other meaning
 UNKNOWN_SHOWN_MAX: Final = 5
@@ -154,7 +154,7 @@ def cut(
         return dataclasses.replace(found, dated=_dated(names, records))
     pieces, rows_total, rows_repeated = _pieces(records, names, columns, places, readers, joins=joins)
     if not rows_total:
-        refuse("too_few", "The file has a header and no rows.", "")
+        raise errors.Invalid.at("", "too_few", "The file has a header and no rows.")
     return dataclasses.replace(
         found, columns=columns, places=places, rows_total=rows_total, rows_repeated=rows_repeated, pieces=pieces
     )
@@ -164,9 +164,8 @@ def check(found: Cut, *, declared: Declared, strict: bool = False) -> None:
     """Raise Invalid for what is wrong with a file's header, by the names that are declared."""
     columns, _, wrong = _header(found, declared=declared, strict=strict)
     if wrong and found.has_lines_above and ADDRESS not in columns:
-        refuse("invalid_format", LINES_ABOVE, "")
-    if wrong:
-        raise errors.Invalid.of(*wrong)
+        raise errors.Invalid.at("", "invalid_format", LINES_ABOVE)
+    errors.check(wrong)
 
 
 def read_piece(content: bytes) -> Rows:
@@ -206,7 +205,7 @@ def pointer_of(column: str) -> str:
     return f"/metadata/{'/'.join(map(escape, group))}" if (group := group_of(column)) else f"/{column}"
 
 
-def group_of(column: str) -> tuple[str, str] | None:
+def group_of(column: str) -> tuple[metadata.Kind, str] | None:
     prefix = next((prefix for prefix in GROUPS if column.startswith(prefix)), None)
     return (GROUPS[prefix], column.removeprefix(prefix)) if prefix else None
 
@@ -277,20 +276,18 @@ def kinds_of(mapping: Mapping[str, str], declared: Declared) -> dict[str, Writte
 def type_of(meaning: str, declared: Declared) -> metadata.Type | None:
     """The declared type of a column of metadata."""
     group = group_of(meaning)
-    known = group and declared.get("questionnaire" if group[0] == "questionnaire" else "responder", group[1])
+    known = declared.get(*group) if group else None
     return known.type if known else None
 
 
 def look(text: str, separator: str, kinds: Mapping[str, Written]) -> dict[str, Seen]:
     """The evidence for the formats of these columns. Reads all rows."""
-    names, records = read(text, separator)
+    names, rows = read_whole(text, separator)
     columns = [(names.index(name), Seen(kind), name) for name, kind in kinds.items() if name in names]
-    for record in records if any(seen.kind in FORMATS for _, seen, _ in columns) else ():
-        if isinstance(record.cells, Fault):
-            continue
+    for _, cells in rows if any(seen.kind in FORMATS for _, seen, _ in columns) else ():
         for place, seen, _ in columns:
-            if place < len(record.cells):
-                _note(seen, record.cells[place].strip())
+            if place < len(cells):
+                _note(seen, cells[place].strip())
     return {name: seen for _, seen, name in columns}
 
 
@@ -328,13 +325,9 @@ class Repair:
 
 def wrong_values(text: str, separator: str, *, column: str, numbers: Collection[int]) -> Counter[str]:
     """The values of the column in the rows with these numbers, from 1, each with the number of its rows."""
-    names, records = read(text, separator)
+    names, rows = read_whole(text, separator)
     place = names.index(column)
-    return Counter(
-        record.cells[place].strip()
-        for number, record in enumerate(records, start=1)
-        if number in numbers and not isinstance(record.cells, Fault) and place < len(record.cells)
-    )
+    return Counter(cells[place].strip() for number, cells in rows if number in numbers and place < len(cells))
 
 
 def repaired_alike(
@@ -356,23 +349,16 @@ def repaired_alike(
 
 def cells_of(text: str, separator: str, numbers: Collection[int]) -> dict[int, dict[str, str]]:
     """The cells by column of the rows with these numbers, from 1; a broken row has none."""
-    names, records = read(text, separator)
-    first = islice(enumerate(records, start=1), max(numbers, default=0))
-    return {
-        number: dict(zip(names, record.cells, strict=False))
-        for number, record in first
-        if number in numbers and not isinstance(record.cells, Fault)
-    }
+    names, rows = read_whole(text, separator)
+    last = max(numbers, default=0)
+    first = takewhile(lambda numbered: numbered[0] <= last, rows)
+    return {number: dict(zip(names, cells, strict=False)) for number, cells in first if number in numbers}
 
 
 def rows_with(text: str, separator: str, value: str, *, limit: int) -> list[int]:
     """The numbers, from 1, of the first rows with a cell of this value, which is casefolded; a broken row has none."""
-    numbered = enumerate(read(text, separator)[1], start=1)
-    found = (
-        number
-        for number, record in numbered
-        if not isinstance(record.cells, Fault) and any(cell.strip().casefold() == value for cell in record.cells)
-    )
+    _, rows = read_whole(text, separator)
+    found = (number for number, cells in rows if any(cell.strip().casefold() == value for cell in cells))
     return [*islice(found, limit)]
 
 
@@ -417,7 +403,7 @@ def repaired(text: str, separator: str, mend: Callable[[int, list[str]], list[st
 def _header(found: Cut, *, declared: Declared, strict: bool) -> tuple[list[str], list[int], list[FieldError]]:
     names, mapping = found.names, found.mapping
     if len(names) > COLUMNS_MAX:
-        refuse("too_many", Sentence("A file has at most {n} columns.", n=COLUMNS_MAX), "")
+        raise errors.Invalid.at("", "too_many", Sentence("A file has at most {n} columns.", n=COLUMNS_MAX))
     wrong = [
         FieldError("unknown_column", "The file's header has no such column.", parameter=f"map[{name}]")
         for name, column in mapping.items()
@@ -481,7 +467,7 @@ def _column_error(found: Cut, name: str, column: str, *, declared: Declared, str
     kind, known = group
     if fault := metadata.fault_of(known):
         return FieldError(*fault, **place)
-    if strict and declared.get("questionnaire" if kind == "questionnaire" else "responder", known) is None:
+    if strict and declared.get(kind, known) is None:
         return FieldError("unknown_metadata", "This name is not declared.", **place)
     return None
 

@@ -13,15 +13,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from itertools import repeat
-from typing import Final, NamedTuple, NoReturn
+from itertools import islice, repeat
+from typing import Final, NamedTuple
 
 import msgspec
 
 from afterword import errors
 from afterword.core.wire import written
 from afterword.core.wire.written import WORDS, plain
-from afterword.errors import FieldError, Sentence
+from afterword.errors import Sentence
 
 ROWS_MAX: Final = 200_000
 RECORD_BYTES_MAX: Final = 65_536
@@ -130,17 +130,23 @@ def read(text: str, separator: str, *, rows_max: int | None = None) -> tuple[lis
     records = _records(text, separator, rows_max)
     header = next(records, None)
     if header is None:
-        refuse("too_few", "The file has no header.", "")
+        raise errors.Invalid.at("", "too_few", "The file has no header.")
     if isinstance(header.cells, Fault):
-        refuse(
-            header.cells.code,
-            Sentence("The file's header cannot be read. {problem}", problem=header.cells.sentence),
-            "",
-        )
+        text = "The file's header cannot be read. {problem}"
+        raise errors.Invalid.at("", header.cells.code, Sentence(text, problem=header.cells.sentence))
     names = [name.strip() for name in header.cells]
     while names and not names[-1]:
         names.pop()
     return names, records
+
+
+def read_whole(
+    text: str, separator: str, *, rows_max: int | None = None
+) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+    """As `read`, without the broken rows: each other row with its number, from 1."""
+    names, records = read(text, separator, rows_max=rows_max)
+    numbered = enumerate(records, start=1)
+    return names, ((number, each.cells) for number, each in numbered if not isinstance(each.cells, Fault))
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,16 +235,10 @@ def text_of(content: bytes, reading: Reading) -> str:
 
 def sample_of(text: str, separator: str) -> tuple[list[str], list[list[str]]]:
     """The names of the columns, and the first rows. Raises Invalid for a header that cannot be read or is too wide."""
-    names, records = read(text, separator, rows_max=SAMPLE_ROWS_SEEN)
+    names, rows = read_whole(text, separator, rows_max=SAMPLE_ROWS_SEEN)
     if len(names) > COLUMNS_MAX:
         raise errors.Invalid.at("", "too_many", Sentence("A file has at most {n} columns.", n=COLUMNS_MAX))
-    rows: list[list[str]] = []
-    for record in records:
-        if not isinstance(record.cells, Fault):
-            rows.append([*record.cells, *[""] * len(names)][: len(names)])
-        if len(rows) == SAMPLE_ROWS:
-            break
-    return names, rows
+    return names, [[*cells, *[""] * len(names)][: len(names)] for _, cells in islice(rows, SAMPLE_ROWS)]
 
 
 def foreign_words(text: str) -> list[str]:
@@ -361,7 +361,7 @@ def _records(text: str, separator: str, rows_max: int | None) -> Iterator[Record
         except csv.Error:
             # At the end of the file, or so far on that no row is meant: what follows the mark cannot be told apart.
             if lines.is_open:
-                refuse("invalid_format", _open_mark(number, has_ended=lines.has_ended), "")
+                raise errors.Invalid.at("", "invalid_format", _open_mark(number, lines)) from None
             cells = None
         if cells is not None and not any(map(str.strip, cells)):
             continue
@@ -373,10 +373,10 @@ def _records(text: str, separator: str, rows_max: int | None) -> Iterator[Record
             yield Record(line, cells or [])
 
 
-def _open_mark(number: int, *, has_ended: bool) -> Sentence:
-    if has_ended and number:
+def _open_mark(number: int, lines: _Lines) -> Sentence:
+    if lines.has_ended and number:
         return Sentence("A quotation mark is opened in row {row} and never closed.", row=number)
-    if has_ended:
+    if lines.has_ended:
         return Sentence("A quotation mark is opened in the header and never closed.")
     n = RECORD_BYTES_MAX
     if number:
@@ -392,10 +392,6 @@ def _fault_of(cells: list[str] | None, lines: _Lines) -> Fault | None:
     if any("\x00" in line for line in lines.taken):
         return Fault.of("invalid_format", "The character NUL is not allowed.")
     return None
-
-
-def refuse(code: str, message: str, pointer: str) -> NoReturn:
-    raise errors.Invalid.of(FieldError(code, message, pointer=pointer))
 
 
 def _is_address(text: str) -> bool:

@@ -42,6 +42,7 @@ _LIVE: Final[LiteralString] = f"""select {ITEM_COLUMNS} from queue_item
     and external_reference = any($5::text[]) and external_reference is not null and status <> 7
     and deleted_time is null"""
 
+ReadRow = QueueItemRequest | errors.Invalid  # a row of a batch or a file, or what is wrong with it
 ReferencePlace = tuple[str, str, bool]  # questionnaire_id, pipeline_id, whether only test items count
 
 
@@ -138,7 +139,7 @@ class _Batch:
     db: Database
     caller: Caller
     scheduler: Scheduler
-    rows: Sequence[QueueItemRequest | errors.Invalid]
+    rows: Sequence[ReadRow]
     outcomes: list[Outcome | None]
     is_dry: bool = False
     taken: list[int] = field(default_factory=list[int])  # rows whose reference somebody has
@@ -163,23 +164,20 @@ async def schedule_requests(
     db: Database,
     *,
     caller: Caller,
-    rows: Sequence[QueueItemRequest | errors.Invalid],
+    scheduler: Scheduler,
+    rows: Sequence[ReadRow],
     on_conflict: Policy,
     atomic: bool,
-    secret: bytes,
     is_dry: bool = False,
-    **path: Unpack[PipelinePath],
 ) -> list[Outcome]:
     """Put the rows into the queue; what became of each, in their order.
 
     A reference that a live item has, also of an earlier row, is refused, changes that item or is left alone, by
-    `on_conflict`. `is_dry` inserts nothing; changes of items are the caller's to roll back. Raises NotFound,
-    NotPublished; with `atomic` Invalid when any row is refused.
+    `on_conflict`. `is_dry` inserts nothing; changes of items are the caller's to roll back. With `atomic` raises
+    Invalid when any row is refused.
     """
-    scheduler = await scheduler_of(db, caller=caller, secret=secret, **path)
-    batch = _Batch(db, caller, scheduler, rows, [None] * len(rows), is_dry=is_dry)
-    if atomic and any(isinstance(row, errors.Invalid) for row in rows):
-        await _check_all(batch)
+    is_refused = atomic and any(isinstance(row, errors.Invalid) for row in rows)  # so that nothing need be inserted
+    batch = _Batch(db, caller, scheduler, rows, [None] * len(rows), is_dry=is_dry or is_refused)
     await _insert(batch)
     if batch.taken:
         await _meet(batch, on_conflict)
@@ -188,23 +186,6 @@ async def schedule_requests(
     if atomic:
         _require_all(outcomes)
     return outcomes
-
-
-async def _check_all(batch: _Batch) -> None:
-    now = batch.scheduler.intake.now
-    outcomes: list[Outcome] = []
-    for row in batch.rows:
-        try:
-            if isinstance(row, errors.Invalid):
-                raise batch.scheduler.completed(row)
-            batch.scheduler.schedule(row, item_id="", created_time=now)
-        except errors.Refusal as refusal:
-            outcomes.append(Outcome(refusal.status, refusal=refusal))
-        else:
-            outcomes.append(Outcome(201))
-        if len(outcomes) % ROWS_A_TURN == 0:
-            await asyncio.sleep(0)
-    _require_all(outcomes)
 
 
 async def _insert(batch: _Batch) -> None:
@@ -228,7 +209,7 @@ async def _insert(batch: _Batch) -> None:
             await asyncio.gather(flight, return_exceptions=True)
 
 
-def _reference_of(row: QueueItemRequest | errors.Invalid) -> str:
+def _reference_of(row: ReadRow) -> str:
     return "" if isinstance(row, errors.Invalid) else row.external_reference or ""
 
 
@@ -425,22 +406,16 @@ routes = Routes(tag="Queue")
     ),
     refusals=("application_inactive", "questionnaire_not_published"),
 )
-async def schedule_batch(call: Call[list[QueueItemRequest | errors.Invalid]], db: Database) -> Answer:
+async def schedule_batch(call: Call[list[ReadRow]], db: Database) -> Answer:
     if call.query.on_conflict == "update":
         call.caller.require("Queue.Update")
     declared = await declared_of(call, db)
-    outcomes = await schedule_requests(
-        db,
-        caller=call.caller,
-        **call.ids,
-        rows=checked_rows(call.body, declared),
-        **call.query.named(),
-        secret=call.site.secret,
-    )
-    rows = [_row(call, place, outcome) for place, outcome in enumerate(outcomes)]
+    scheduler = await scheduler_of(db, caller=call.caller, **call.ids, secret=call.site.secret)
+    rows = checked_rows(call.body, declared)
+    outcomes = await schedule_requests(db, caller=call.caller, scheduler=scheduler, rows=rows, **call.query.named())
     return Answer(
         BatchResult(
-            results=rows,
+            results=[_row(call, place, outcome) for place, outcome in enumerate(outcomes)],
             created=sum(outcome.status == 201 for outcome in outcomes),  # noqa: PLR2004
             updated=sum(outcome.is_changed for outcome in outcomes),
             failed=sum(outcome.refusal is not None for outcome in outcomes),
@@ -448,7 +423,7 @@ async def schedule_batch(call: Call[list[QueueItemRequest | errors.Invalid]], db
     )
 
 
-def _row(call: Call[list[QueueItemRequest | errors.Invalid]], place: int, outcome: Outcome) -> BatchRow:
+def _row(call: Call[list[ReadRow]], place: int, outcome: Outcome) -> BatchRow:
     body, refusal = call.body[place], outcome.refusal
     reference = None if isinstance(body, errors.Invalid) else body.external_reference
     problem = problems.document_of(refusal, site=call.site, request_id=call.request_id) if refusal else None

@@ -23,7 +23,7 @@ from afterword.kit.db import Database
 from afterword.kit.web import problems
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.sending.intake import batches
-from afterword.sending.intake.batches import ROWS_A_TURN, ROWS_MAX, Policy, scheduler_of
+from afterword.sending.intake.batches import ITEMS, ROWS_A_TURN, ROWS_MAX, Policy, ReadRow, scheduler_of
 from afterword.sending.messages import composing
 from afterword.sending.messages.composing import SAMPLE_ID, SampleInstance
 from afterword.sending.pipelines.service import PipelinePath
@@ -67,7 +67,7 @@ async def simulate(
     db: Database,
     *,
     caller: Caller,
-    rows: Sequence[QueueItemRequest | errors.Invalid],
+    rows: Sequence[ReadRow],
     on_conflict: Policy,
     site: Site,
     **path: Unpack[PipelinePath],
@@ -107,20 +107,18 @@ async def simulate(
 async def decide_rows(
     db: Database,
     *,
-    caller: Caller,
+    scheduler: Scheduler,
     rows: Mapping[int, tuple[QueueItemRequest, Schedule]],
     known: Collection[int],
-    secret: bytes,
-    **path: Unpack[PipelinePath],
 ) -> dict[int, tuple[Decision, datetime]]:
     """The decision about each row of a part of a file, by its place, and when it would leave.
 
     `known`: places of rows whose address an earlier row of the file has. Where that row is in another part, and the
     rules count messages to an address, it is taken to leave first.
     """
-    scheduler = await scheduler_of(db, caller=caller, secret=secret, **path)
-    [settings] = await lanes.list_settings(db, lanes=[(caller.organization_id, path["pipeline_id"])])
-    new_ids = ids.ordered_many(scheduler.intake.now, len(rows))
+    intake = scheduler.intake
+    [settings] = await lanes.list_settings(db, lanes=[(intake.organization_id, intake.pipeline_id)])
+    new_ids = ids.ordered_many(intake.now, len(rows))
     wanted = {
         place: _proposed(scheduler, row, schedule, item_id)
         for (place, (row, schedule)), item_id in zip(rows.items(), new_ids, strict=True)
@@ -135,7 +133,7 @@ async def decide_rows(
         db,
         items=[(one, one.due_time) for one in (*filter(None, earlier.values()), *wanted.values())],
         settings={settings.key: settings},
-        now=scheduler.intake.now,
+        now=intake.now,
     )
     return {
         place: (decision, decision.until or one.due_time)
@@ -144,9 +142,7 @@ async def decide_rows(
     }
 
 
-async def _taken(
-    db: Database, caller: Caller, scheduler: Scheduler, rows: Sequence[QueueItemRequest | errors.Invalid]
-) -> dict[str, str | None]:
+async def _taken(db: Database, caller: Caller, scheduler: Scheduler, rows: Sequence[ReadRow]) -> dict[str, str | None]:
     """The rows' references that live items have, and which item waits under each."""
     wanted = {row.external_reference for row in rows if isinstance(row, QueueItemRequest) and row.external_reference}
     if not wanted:
@@ -161,11 +157,7 @@ async def _taken(
 
 
 async def _proposed_rows(
-    scheduler: Scheduler,
-    rows: Sequence[QueueItemRequest | errors.Invalid],
-    taken: dict[str, str | None],
-    *,
-    refuses: bool,
+    scheduler: Scheduler, rows: Sequence[ReadRow], taken: dict[str, str | None], *, refuses: bool
 ) -> list[ProposedItem | errors.Refusal]:
     now = scheduler.intake.now
     new_ids = ids.ordered_many(now, len(rows))
@@ -256,10 +248,6 @@ def _forecast(
     )
 
 
-ITEMS: Final = "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/item"
-
-Rows = list[QueueItemRequest | errors.Invalid]
-
 routes = Routes(tag="Queue")
 
 
@@ -279,7 +267,7 @@ routes = Routes(tag="Queue")
     ),
     refusals=("application_inactive", "questionnaire_not_published"),
 )
-async def simulate_batch(call: Call[Rows], db: Database) -> Answer:
+async def simulate_batch(call: Call[list[ReadRow]], db: Database) -> Answer:
     declared = await declared_of(call, db)
     foreseen = await simulate(
         db,
@@ -292,7 +280,7 @@ async def simulate_batch(call: Call[Rows], db: Database) -> Answer:
     return Answer(Simulation(results=[_row(call, place, one) for place, one in enumerate(foreseen)]))
 
 
-def _row(call: Call[Rows], place: int, one: RowForecast) -> SimulationRow:
+def _row(call: Call[list[ReadRow]], place: int, one: RowForecast) -> SimulationRow:
     decision, refusal, zone = one.decision, one.refusal, call.zone
     return SimulationRow(
         row=place,

@@ -345,8 +345,9 @@ def cut(text: str, layout: Layout) -> Cut:
     """The rows of the file by these columns. Reads it. Raises Invalid, TooLarge."""
     if len(layout.mapping) > COLUMNS_MAX:
         raise errors.Invalid.at("", "too_many", Sentence("A file has at most {n} columns.", n=COLUMNS_MAX))
-    return imports.cut(
+    return core_imports.cut(
         text,
+        fields=imports.FIELDS,
         separator=layout.reading.separator,
         mapping=layout.mapping,
         readers=core_imports.readers(layout.formats),

@@ -13,6 +13,7 @@ from afterword.kit.db import Database
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.sending.intake import batches
 from afterword.sending.pipelines import service as pipelines
+from afterword.sending.pipelines.service import PipelinePath
 from afterword.sending.queue import service as queue, store as queue_store
 from afterword.sending.queue.api import declared_of
 from afterword.sending.queue.records import REFERENCE_PATTERN, QueueItem, QueueItemRecord, QueueItemRequest
@@ -26,15 +27,14 @@ TRIES_MAX: Final = 3  # an item that comes, and goes again before we hold it
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
     caller: Caller
-    questionnaire_id: str
-    pipeline_id: str
+    path: PipelinePath
     external_reference: str
 
     @property
     def key(self) -> dict[str, Any]:
         return {
             "organization_id": self.caller.organization_id,
-            "place": (self.questionnaire_id, self.pipeline_id, self.caller.test),
+            "place": (self.path["questionnaire_id"], self.path["pipeline_id"], self.caller.test),
             "external_references": [self.external_reference],
         }
 
@@ -44,7 +44,7 @@ class Reference:
 
 
 async def get(db: Database, *, reference: Reference) -> QueueItemRecord:
-    await _require_pipeline(db, reference)
+    await pipelines.get(db, caller=reference.caller, **reference.path)
     return _require(await batches.list_items_by_reference(db, **reference.key), reference)
 
 
@@ -62,13 +62,9 @@ async def put(
     `is_expected`: the request holds only for an item that is there. Raises NotFound, Stale, Invalid, NotPublished,
     InDispatch, ItemClosed, ReferenceTaken.
     """
-    await _require_pipeline(db, reference)
-    new = NewItem(
-        caller=reference.caller,
-        questionnaire_id=reference.questionnaire_id,
-        pipeline_id=reference.pipeline_id,
-        request=msgspec.structs.replace(request, external_reference=reference.external_reference),
-    )
+    await pipelines.get(db, caller=reference.caller, **reference.path)
+    named = msgspec.structs.replace(request, external_reference=reference.external_reference)
+    new = NewItem(caller=reference.caller, **reference.path, request=named)
     for _ in range(TRIES_MAX):
         found = await batches.list_items_by_reference(db, **reference.key, is_locked=True)
         for item in found.values():
@@ -88,7 +84,7 @@ async def put(
 
 async def cancel(db: Database, *, reference: Reference, expect: errors.Expect = errors.ANY) -> None:
     """Cancel the live item, which frees its reference; raises NotFound, Stale, InDispatch, ItemClosed."""
-    await _require_pipeline(db, reference)
+    await pipelines.get(db, caller=reference.caller, **reference.path)
     item = _require(await batches.list_items_by_reference(db, **reference.key, is_locked=True), reference)
     expect(item.version)
     await queue.cancel(db, caller=reference.caller, item=item)
@@ -99,11 +95,6 @@ def _require(found: Mapping[str, QueueItemRecord], reference: Reference) -> Queu
     if item is None or not reference.reaches(item):
         raise errors.NotFound(NO_ITEM)
     return item
-
-
-async def _require_pipeline(db: Database, reference: Reference) -> None:
-    key: dict[str, Any] = {"questionnaire_id": reference.questionnaire_id, "pipeline_id": reference.pipeline_id}
-    await pipelines.get(db, caller=reference.caller, **key)
 
 
 REFERENCE: Final = "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/reference/{external_reference}"
@@ -182,9 +173,5 @@ def _reference(call: Call[Any]) -> Reference:
     text = call.ids["external_reference"]
     if len(text) > _CHARACTERS_MAX or _SHAPE.match(text) is None or BROKEN in text:
         raise errors.NotFound("No item can have this external_reference.")
-    return Reference(
-        caller=call.caller,
-        questionnaire_id=call.ids["questionnaire_id"],
-        pipeline_id=call.ids["pipeline_id"],
-        external_reference=text,
-    )
+    path = PipelinePath(questionnaire_id=call.ids["questionnaire_id"], pipeline_id=call.ids["pipeline_id"])
+    return Reference(caller=call.caller, path=path, external_reference=text)

@@ -84,7 +84,7 @@ async def _check(change: Change[Sequence]) -> None:
             message = "There is no such questionnaire."
             wrong.append(FieldError("unknown_id", message, pointer="/from_questionnaire_id"))
     if "pipeline_id" in columns:
-        pipeline = await pipelines_store.get_template(db, **part, pipeline_id=columns["pipeline_id"])
+        pipeline = await pipelines_store.get_pipeline(db, **part, pipeline_id=columns["pipeline_id"])
         if pipeline is None:
             wrong.append(FieldError("unknown_id", "There is no such pipeline.", pointer="/pipeline_id"))
     if columns.get("conditions") is not None and not wrong:

@@ -15,7 +15,6 @@ from afterword.core.scheduling.windows import COUNTRY_CHARACTERS_MAX, COUNTRY_PA
 from afterword.errors import FieldError, Sentence
 from afterword.kit.db import Database
 from afterword.kit.db.columns import columns_of
-from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import routes_of
 from afterword.kit.nouns.declaration import Change, Editable, Hidden, Noun, SettingsRecord
 from afterword.kit.texts import Marked
@@ -207,8 +206,3 @@ POLICY = Noun(
     fixed=lambda caller, _: caller.require_all(),
 )
 routes = routes_of(POLICY)
-
-
-async def quiet_of(db: Database, *, organization_id: str) -> Hours | None:
-    policy = await nouns.find(POLICY, db, organization_id=organization_id, key=organization_id)
-    return policy.quiet if policy else None

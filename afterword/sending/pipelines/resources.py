@@ -1,7 +1,6 @@
 """Pipelines as the wire shows them and takes them, and in sentences: one for each part of their rules."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, time, tzinfo
 from typing import Any, Final, Literal, cast
 
@@ -93,35 +92,29 @@ UNITS: Final[tuple[tuple[str, Marked, Marked], ...]] = (
 WHOLE_WEEK: Final = (1, 2, 3, 4, 5, 6, 7)
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    part: str
-    text: str
-
-
 def sentences_of(
     words: Texts, pipeline: store.Pipeline, *, time_zone: str, subjects: Subjects | None = None
-) -> list[Sentence]:
-    """The sentences in the order in which the rules act; times of the period in `time_zone`.
+) -> dict[str, str]:
+    """The sentences by their part, in the order in which the rules act; times of the period in `time_zone`.
 
     `subjects`: titles for the names in conditions; without them the names stand for themselves.
     """
-    told = (
-        ("message", _message(words, pipeline)),
-        ("target" if pipeline.channel_id == CHANNEL_WEBHOOK else "sender", _sender(words, pipeline)),
-        ("delay", delay_of(words, pipeline, subjects or {})),
-        ("conditions", _conditions(words, pipeline, subjects or {})),
-        ("frequency", _frequency(words, pipeline)),
-        ("hours", _hours(words, pipeline)),
-        ("reminders", _reminders(words, pipeline)),
-        ("period", _period(words, pipeline, time_zone)),
-        ("effort", _effort(words, pipeline)),
-    )
-    return [Sentence(part, text) for part, text in told if text]
+    told = {
+        "message": _message(words, pipeline),
+        "target" if pipeline.channel_id == CHANNEL_WEBHOOK else "sender": _sender(words, pipeline),
+        "delay": delay_of(words, pipeline, subjects or {}),
+        "conditions": _conditions(words, pipeline, subjects or {}),
+        "frequency": _frequency(words, pipeline),
+        "hours": _hours(words, pipeline),
+        "reminders": _reminders(words, pipeline),
+        "period": _period(words, pipeline, time_zone),
+        "effort": _effort(words, pipeline),
+    }
+    return {part: text for part, text in told.items() if text}
 
 
 def summary_of(words: Texts, pipeline: store.Pipeline, *, time_zone: str) -> str:
-    return plain(" ".join(one.text for one in sentences_of(words, pipeline, time_zone=time_zone)))
+    return plain(" ".join(sentences_of(words, pipeline, time_zone=time_zone).values()))
 
 
 def plain(text: str) -> str:

@@ -25,10 +25,12 @@ from afterword.errors import FieldError, Sentence
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import Database
+from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.declaration import NO_SITE
 from afterword.kit.transport.http import check_url
-from afterword.sending.pipelines import policies, store
-from afterword.sending.pipelines.resources import PipelineUpdate
+from afterword.sending.pipelines import store
+from afterword.sending.pipelines.policies import POLICY
+from afterword.sending.pipelines.resources import WHOLE_WEEK, PipelineUpdate
 from afterword.sending.pipelines.store import Pipeline, Sender
 from afterword.tenants.organizations import senders
 
@@ -44,11 +46,10 @@ class PipelinePath(TypedDict):
     pipeline_id: str
 
 
-_WEEK: Final = (1, 2, 3, 4, 5, 6, 7)
 _DEFAULTS: Final[Mapping[str, object]] = {
     **dict.fromkeys(("delay_cap_minutes", "delay_cap_hours", "delay_cap_days"), 0),
     **dict.fromkeys(("frequency_cap_minutes", "frequency_cap_hours", "frequency_cap_days"), 0),
-    "messages": {}, "reminders": [], "weekdays": _WEEK, "zone_of": "recipient", "if_outside": "wait",
+    "messages": {}, "reminders": [], "weekdays": WHOLE_WEEK, "zone_of": "recipient", "if_outside": "wait",
     "if_capped": "skip", "max_retry_attempts": 8, "not_after_days": 3, "priority": 5, "paused": False,
     "policy_exempt": False, "on_holidays": "wait",
 }  # fmt: skip
@@ -111,7 +112,7 @@ async def add_pipeline(
         raise errors.Invalid.at("", "too_many", Sentence("A questionnaire has at most {n}.", n=PIPELINES_MAX))
     wanted, template_id = {**fields}, fields.get("template_pipeline_id")
     if template_id is not None:
-        template = await store.get_template(db, **caller.part, pipeline_id=template_id)
+        template = await store.get_pipeline(db, **caller.part, pipeline_id=template_id)
         if template is None:
             raise errors.Invalid.at("/template_pipeline_id", "unknown_id", "There is no such pipeline.")
         wanted = {**_editable(template), **fields}
@@ -194,12 +195,13 @@ async def _wanted(
 async def delete_pipeline(
     db: Database, *, caller: Caller, expect: errors.Expect = errors.ANY, now: datetime, **path: Unpack[PipelinePath]
 ) -> None:
-    """Hide a pipeline whose items have all ended; they stay. Raises NotFound, Stale, InUse."""
+    """Hide a pipeline whose items have all ended; they stay. Raises NotFound, Stale, Conflict."""
     before = await get(db, caller=caller, **path, is_locked=True)
     expect(before.version)
     key = {"organization_id": caller.organization_id, "pipeline_id": before.pipeline_id}
     if await store.count_open_items(db, **key, limit=1):
-        raise InUse("Items of this pipeline are Pending or Processing; cancel them or let them go out first.")
+        message = "Items of this pipeline are Pending or Processing; cancel them or let them go out first."
+        raise errors.Conflict(message, "in_use")
     await store.delete_pipeline(db, **key, deleted_by=caller.actor_id)
     deleted = structs.replace(before, slug=None, version=before.version + 1, updated_by=caller.actor_id)
     await _tell(db, deleted, "deleted", now=now, caller=caller)
@@ -215,10 +217,6 @@ async def list_refused_senders(db: Database) -> list[Sender]:
     ]
 
 
-class InUse(errors.Conflict):
-    code_default = "in_use"
-
-
 _EDITABLE: Final = PipelineUpdate.__struct_fields__
 _NEEDED: Final[Mapping[int, Sequence[str]]] = {
     addresses.CHANNEL_EMAIL: ("message_subject", "message_body"),
@@ -229,9 +227,7 @@ _NEEDED: Final[Mapping[int, Sequence[str]]] = {
 
 def _require(wanted: Mapping[str, Any], names: Sequence[str]) -> None:
     missing = [name for name in names if not wanted.get(name)]
-    if missing:
-        wrong = [FieldError("required", "This channel needs it.", pointer=f"/{name}") for name in missing]
-        raise errors.Invalid.of(*wrong)
+    errors.check([FieldError("required", "This channel needs it.", pointer=f"/{name}") for name in missing])
 
 
 def _editable(pipeline: Pipeline) -> dict[str, Any]:
@@ -252,7 +248,8 @@ async def _quiet(db: Database, organization_id: str, fields: Mapping[str, Any]) 
     """The organization's quiet hours, if the pipeline has a window that they may cover."""
     if _window_of(fields) is None:
         return None
-    return await policies.quiet_of(db, organization_id=organization_id)
+    policy = await nouns.find(POLICY, db, organization_id=organization_id, key=organization_id)
+    return policy.quiet if policy else None
 
 
 def _window_of(fields: Mapping[str, Any]) -> Hours | None:
@@ -280,7 +277,7 @@ def _check(
             times.zone_of(zone)
         except ValueError as error:
             wrong.append(FieldError("unknown_value", str(error), pointer="/time_zone"))
-    weekdays, window = frozenset(fields.get("weekdays", _WEEK)), _window_of(fields)
+    weekdays, window = frozenset(fields.get("weekdays", WHOLE_WEEK)), _window_of(fields)
     if not windows.leaves_time(window=window, weekdays=weekdays, quiet=None):
         wrong.append(FieldError("out_of_range", "These settings leave no time of a week.", pointer="/weekdays"))
     elif not windows.leaves_time(window=window, weekdays=weekdays, quiet=quiet):

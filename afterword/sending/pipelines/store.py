@@ -194,16 +194,16 @@ async def get_pipeline(
     db: Database,
     *,
     organization_id: str,
-    questionnaire_id: str,
+    questionnaire_id: str | None = None,
     pipeline_id: str,
     application_ids: Sequence[str] = (),
     is_locked: bool = False,
 ) -> Pipeline | None:
-    """`is_locked`: until the transaction ends, against every change and every new item."""
+    """Of any questionnaire, or of this one. `is_locked`: until the transaction ends, against changes and new items."""
     lock: LiteralString = "for update of p" if is_locked else ""
     return await db.records(Pipeline).fetch_row(
         f"""{_SELECTED}
-           where p.organization_id = $1 and p.questionnaire_id = $2 and p.pipeline_id = $3
+           where p.organization_id = $1 and ($2::text is null or p.questionnaire_id = $2) and p.pipeline_id = $3
              and p.deleted_time is null and (cardinality($4::text[]) = 0 or q.owner_application_id = any($4)) {lock}""",
         *(organization_id, questionnaire_id, pipeline_id, list(application_ids)),
     )
@@ -237,17 +237,6 @@ async def list_pipelines(
         page=page,
     )
     return rows.map(lambda row: Pipeline(**{name: row[name] for name in Pipeline.__struct_fields__}))
-
-
-async def get_template(
-    db: Database, *, organization_id: str, pipeline_id: str, application_ids: Sequence[str] = ()
-) -> Pipeline | None:
-    return await db.records(Pipeline).fetch_row(
-        f"""{_SELECTED}
-           where p.organization_id = $1 and p.pipeline_id = $2 and p.deleted_time is null
-             and (cardinality($3::text[]) = 0 or q.owner_application_id = any($3))""",
-        *(organization_id, pipeline_id, list(application_ids)),
-    )
 
 
 @dataclass(frozen=True, slots=True)

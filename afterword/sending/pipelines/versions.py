@@ -123,61 +123,43 @@ async def _entries(db: Database, pipeline: Pipeline, page: Page) -> Rows[Entry]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A sentence and the one that it replaces; `before` is None where there was none to compare with."""
-
-    part: str
-    after: str
-    before: str | None = None
-
-
-def differences_of(
-    words: Texts, version: Version, *, time_zone: str, subjects: Subjects | None = None
-) -> list[Difference]:
-    """The differences of a version; none of the first one, and of one that is too old."""
-    before, after, changed = version.before, version.after, version.changed
-    if before is None or after is None:
-        return []
-    found: list[Difference] = []
-    if "title" in changed:
-        found.append(
-            Difference(
-                "name",
-                words("It is called “{title}”.", title=after.title),
-                words("It is called “{title}”.", title=before.title),
-            )
-        )
-    if "paused" in changed:
-        found.append(
-            Difference("state", words("It was switched off.") if after.paused else words("It was switched on."))
-        )
-    told = [
-        {one.part: one.text for one in sentences_of(words, each, time_zone=time_zone, subjects=subjects)}
-        for each in (before, after)
-    ]
-    for part in dict.fromkeys([*told[1], *told[0]]):
-        old, new = (each.get(part, "") for each in told)
-        members = TEXTS.get(part, ())
-        if old != new and not version.unknown & set(members):
-            found.append(Difference(part, new, old))
-        elif set(members) & changed:
-            found.append(Difference(part, words(CHANGED[part])))
-    found += [Difference(part, words(text)) for name, (part, text) in MEMBERS.items() if name in changed]
-    return found or [Difference("name", words("Another setting changed."))]
-
-
-PATH: Final = "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/version"
-
-routes = Routes(tag="Pipelines")
-
-
 class PipelineChange(fields.Answer):
     """A clause of the pipeline's sentences that a version changed. `before`: what it said, where that is known."""
 
     part: str
     after: str
     before: str | None
+
+
+def differences_of(
+    words: Texts, version: Version, *, time_zone: str, subjects: Subjects | None = None
+) -> list[PipelineChange]:
+    """The differences of a version; none of the first one, and of one that is too old."""
+    before, after, changed = version.before, version.after, version.changed
+    if before is None or after is None:
+        return []
+    found: list[PipelineChange] = []
+    if "title" in changed:
+        new, old = (words("It is called “{title}”.", title=each.title) for each in (after, before))
+        found.append(PipelineChange("name", new, old))
+    if "paused" in changed:
+        text = words("It was switched off.") if after.paused else words("It was switched on.")
+        found.append(PipelineChange("state", text, None))
+    told = [sentences_of(words, each, time_zone=time_zone, subjects=subjects) for each in (after, before)]
+    for part in told[0] | told[1]:
+        new, old = (each.get(part, "") for each in told)
+        members = TEXTS.get(part, ())
+        if old != new and not version.unknown & set(members):
+            found.append(PipelineChange(part, new, old))
+        elif set(members) & changed:
+            found.append(PipelineChange(part, words(CHANGED[part]), None))
+    found += [PipelineChange(part, words(text), None) for name, (part, text) in MEMBERS.items() if name in changed]
+    return found or [PipelineChange("name", words("Another setting changed."), None)]
+
+
+PATH: Final = "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/version"
+
+routes = Routes(tag="Pipelines")
 
 
 class PipelineVersion(fields.Resource):

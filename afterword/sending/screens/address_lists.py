@@ -326,7 +326,7 @@ def _require_date(visit: Visit, pipeline: Pipeline, declared: Declared, mapping:
     if pipeline.delay_from is None or "send_time" in mapping.values():
         return
     kind, _, name = pipeline.delay_from.partition("_metadata:")
-    if (kind, name) in map(group_of, mapping.values()):
+    if any(group_of(one) == (kind, name) for one in mapping.values()):
         return
     date = date_title(pipeline.delay_from, subjects_of(visit.words, definitions=(), declared=declared))
     raise errors.Invalid.at("/column0", "required", Sentence(NO_DATE, date=date))

@@ -252,9 +252,7 @@ def _theirs(visit: Visit, pipeline: Pipeline, part: Part, subjects: Subjects) ->
         known = condition_rows.with_named(subjects, pipeline.conditions)
         return [(words(part.title), condition_rows.sentence_of(words, pipeline.conditions, known))]
     if name == "reminders":
-        told = next(one.text for one in pipelines.sentences_of(words, pipeline, time_zone=visit.zone)
-                    if one.part == name)  # fmt: skip
-        return [(words(part.title), told)]
+        return [(words(part.title), pipelines.sentences_of(words, pipeline, time_zone=visit.zone)[name])]
     return differences(visit, part.inputs, pipeline, _dates(visit, pipeline, subjects))
 
 

@@ -23,7 +23,7 @@ from afterword.kit.web import fields, html
 from afterword.sending.pipelines import service as pipelines, store, versions
 from afterword.sending.pipelines.resources import Pipeline, PipelineRequest, sentences_of, state_of
 from afterword.sending.pipelines.store import Pipeline as PipelineRecord
-from afterword.sending.pipelines.versions import Difference, Version
+from afterword.sending.pipelines.versions import Version
 from afterword.sending.providers import service as accounts
 from afterword.sending.queue import lists
 from afterword.sending.queue.lists import RequestedItems
@@ -71,9 +71,9 @@ async def list_pipelines(visit: Visit, db: Database) -> Response:
                     "state": words(STATES[state_of(one, visit.now)]),
                     "is_off": one.paused,
                     "sentences": [
-                        each.text
-                        for each in sentences_of(words, one, time_zone=visit.zone)
-                        if each.part in PARTS_IN_LIST
+                        text
+                        for part, text in sentences_of(words, one, time_zone=visit.zone).items()
+                        if part in PARTS_IN_LIST
                     ],
                 }
                 for one in found.items
@@ -126,12 +126,12 @@ async def pipeline_page(visit: Visit, db: Database) -> Response:
         state=words(STATES[state_of(pipeline, visit.now)]),
         rules=[
             {
-                "part": one.part,
-                "label": words(RULE_LABELS[one.part]),
-                "text": one.text,
-                "url": f"{here}/messages" if one.part == "message" else f"{here}/{one.part}",
+                "part": part,
+                "label": words(RULE_LABELS[part]),
+                "text": text,
+                "url": f"{here}/messages" if part == "message" else f"{here}/{part}",
             }
-            for one in sentences_of(words, pipeline, time_zone=visit.zone, subjects=subjects)
+            for part, text in sentences_of(words, pipeline, time_zone=visit.zone, subjects=subjects).items()
         ],
         may_change=may_change,
         figures=figures,
@@ -405,12 +405,11 @@ def _changes(version: Version, pipeline: PipelineRecord) -> dict[str, Any]:
 
 def _row(visit: Visit, version: Version, pipeline: PipelineRecord, subjects: Subjects) -> dict[str, Any]:
     words, entry = visit.words, version.entry
-    found: list[Difference] = versions.differences_of(words, version, time_zone=visit.zone, subjects=subjects)
     may_take = "Pipeline.Update" in visit.caller.scopes and bool(versions.changes_to(version, pipeline=pipeline))
     return {
         "when": words.moment(entry.created_time, time_zone=visit.zone),
         "who": actor_text(words, entry.actor_kind, entry.actor_name),
         "is_first": entry.action == "created",
-        "differences": found,
+        "differences": versions.differences_of(words, version, time_zone=visit.zone, subjects=subjects),
         "url": f"{url_of(pipeline)}/versions/{entry.entry_id}" if may_take else "",
     }

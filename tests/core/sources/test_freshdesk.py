@@ -4,53 +4,11 @@ from typing import Any
 
 import pytest
 
-from afterword.errors import Invalid
-from tests.core.sources.calls import FRESHDESK_TICKET, Call, changed, one, read
-
-TICKET = FRESHDESK_TICKET["freshdesk_webhook"]
+from tests.core.sources.calls import FRESHDESK_TICKET, Call, changed, one
 
 
 def call(**members: Any) -> Call:
-    return Call("freshdesk", {}, {"freshdesk_webhook": changed(TICKET, **members)})
-
-
-@pytest.mark.parametrize(
-    ("document", "pointer"),
-    [
-        ({"freshdesk_webhook": {}}, "/ticket_id"),
-        ({}, "/ticket_id"),
-        ({"ticket_id": 1, "ticket_status": [2]}, "/ticket_status"),
-    ],
-)
-def test_wrong_shape(document: Any, pointer: str) -> None:
-    with pytest.raises(Invalid) as caught:
-        read(Call("freshdesk", {}, document))
-    assert pointer in {each.pointer for each in caught.value.errors}
-
-
-def test_no_object_inside() -> None:
-    with pytest.raises(Invalid):
-        read(Call("freshdesk", {}, {"freshdesk_webhook": "x"}))
-
-
-def test_ticket() -> None:
-    found = one(call())
-    assert ("ticket.solved", "ticket Resolved", "11") == (found.what, found.name, found.subject)
-    assert ("tom@example.com", "+14155550100", "Tom", "Old") == (
-        found.email,
-        found.phone,
-        found.first_name,
-        found.last_name,
-    )
-    assert {
-        "ticket_subject": "Broken cup",
-        "status": "Resolved",
-        "priority": "Low",
-        "group": "Returns",
-        "agent": "Rita Roy",
-        "channel": "Email",
-        "tags": "cup",
-    } == found.values
+    return Call("freshdesk", {}, {"freshdesk_webhook": changed(FRESHDESK_TICKET, **members)})
 
 
 def test_without_its_envelope_and_in_older_words() -> None:

@@ -1,30 +1,16 @@
 """Any other system: its settings, each fault of them by its name, and what they read."""
 
-from typing import Any
-
 import pytest
 
 from afterword.core.sources.general import KIND, configure
 from afterword.core.sources.parts import NotSigned
 from afterword.errors import Invalid
-from tests.core.sources.calls import (
-    GENERAL_EVENT,
-    NOW,
-    SECRET,
-    SETTINGS,
-    URL,
-    Call,
-    base64_of,
-    changed,
-    one,
-    read,
-    standard,
-)
+from tests.core.sources.calls import NOW, SECRET, SETTINGS, URL, base64_of, standard
 
 BODY = b'{"type": "x"}'
 
 
-def faults(**settings: str) -> set[tuple[str | None, str]]:
+def wrong_settings(**settings: str) -> set[tuple[str | None, str]]:
     with pytest.raises(Invalid) as caught:
         configure({"event": "type", **settings})
     return {(each.pointer, each.code) for each in caught.value.errors}
@@ -53,14 +39,14 @@ class TestSettings:
         ],
     )
     def test_faults(self, settings: dict[str, str], pointer: str, code: str) -> None:
-        assert {(f"/settings/{pointer}", code)} == faults(**settings)
+        assert {(f"/settings/{pointer}", code)} == wrong_settings(**settings)
 
     def test_all_at_once(self) -> None:
-        assert {"/settings/email", "/settings/values"} == {place for place, _ in faults(email="[", values="x")}
+        assert {"/settings/email", "/settings/values"} == {place for place, _ in wrong_settings(email="[", values="x")}
 
     def test_slow_paths(self) -> None:
         """Nothing takes long to refuse."""
-        assert faults(email="a " * 249 + "[", phone=".a" * 250)
+        assert wrong_settings(email="a " * 249 + "[", phone=".a" * 250)
 
     def test_not_configured(self) -> None:
         with pytest.raises(Invalid):
@@ -92,27 +78,6 @@ class TestVerify:
 
 
 class TestRead:
-    @pytest.mark.parametrize(
-        ("members", "pointer"),
-        [
-            ({"type": None}, "/type"),
-            ({"id": ""}, "/id"),
-            ({"order": {"customer": {"mails": "x"}}}, "/order/customer/mails"),
-            ({"order": {"total": "free"}}, "/order/total"),
-            ({"at": "noon"}, "/at"),
-        ],
-    )
-    def test_wrong_shape(self, members: Any, pointer: str) -> None:
-        with pytest.raises(Invalid) as caught:
-            read(Call("general", {}, changed(GENERAL_EVENT, **members)))
-        assert pointer in {each.pointer for each in caught.value.errors}
-
-    def test_ok(self) -> None:
-        found = one(Call("general", {}, GENERAL_EVENT))
-        assert ("e-1", "order.delivered", "parcel.delivered") == (found.event_id, found.what, found.name)
-        assert ("W-9", "9", "jo@example.com", "Jo") == (found.subject, found.object_id, found.email, found.first_name)
-        assert {"total": 12.5, "express": True} == found.values
-
     @pytest.mark.parametrize(
         ("name", "what"), [("order.paid", "order.paid"), ("refund", "order.refunded"), ("new", "other")]
     )

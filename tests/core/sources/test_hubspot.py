@@ -7,10 +7,8 @@ import pytest
 
 from afterword.core.sources import hubspot
 from afterword.core.sources.parts import NotSigned
-from afterword.errors import Invalid
 from tests.core.sources.calls import (
     HUBSPOT_EVENT,
-    HUBSPOT_WORKFLOW,
     MILLISECONDS,
     NOW,
     SECRET,
@@ -88,34 +86,6 @@ class TestSignature:
         hubspot.verify(SECRET, {"x-afterword-secret": SECRET}, BODY, NOW, URL)
         with pytest.raises(NotSigned, match="another one"):
             hubspot.verify(SECRET, {"x-afterword-secret": "x"}, BODY, NOW, URL)
-
-
-@pytest.mark.parametrize(
-    ("document", "pointer"),
-    [
-        ([changed(HUBSPOT_EVENT, objectId=None)], "/objectId"),
-        ([HUBSPOT_EVENT, changed(HUBSPOT_EVENT, occurredAt="x")], "/occurredAt"),
-        (changed(HUBSPOT_WORKFLOW, email=["a"]), "/email"),
-        (["x"], ""),
-    ],
-)
-def test_wrong_shape(document: Any, pointer: str) -> None:
-    with pytest.raises(Invalid) as caught:
-        read(Call("hubspot", {}, document))
-    assert pointer in {each.pointer for each in caught.value.errors}
-
-
-def test_workflow() -> None:
-    found = one(Call("hubspot", {}, HUBSPOT_WORKFLOW))
-    assert ("ticket.solved", "987", "987") == (found.what, found.subject, found.object_id)
-    assert ("eva@example.com", "+4520123456", "Eva", "Holm", "da") == (
-        found.email,
-        found.phone,
-        found.first_name,
-        found.last_name,
-        found.locale,
-    )
-    assert {"ticket_subject": "Late parcel", "status": "4", "priority": "HIGH"} == found.values
 
 
 def test_deal() -> None:

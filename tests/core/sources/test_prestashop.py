@@ -11,44 +11,9 @@ import pytest
 
 from afterword.core.sources import prestashop
 from afterword.core.sources.parts import Happening
-from afterword.errors import Invalid
-from tests.core.sources.calls import NOW, PRESTASHOP_ORDER, SECONDS, SECRET, URL, Call, changed, one, read
+from tests.core.sources.calls import NOW, PRESTASHOP_ORDER, SECONDS, SECRET, URL, Call, changed, one
 
 DOCUMENT = Path(__file__).parents[3] / "docs/sources.md"
-
-
-@pytest.mark.parametrize(
-    ("document", "pointer"),
-    [
-        (changed(PRESTASHOP_ORDER, order={}), "/order/id"),
-        (changed(PRESTASHOP_ORDER, customer=[["x"]]), "/customer"),
-        (changed(PRESTASHOP_ORDER, items="two"), "/items"),
-    ],
-)
-def test_wrong_shape(document: Any, pointer: str) -> None:
-    with pytest.raises(Invalid) as caught:
-        read(Call("prestashop", {}, document))
-    assert [pointer] == [each.pointer for each in caught.value.errors]
-
-
-def test_order() -> None:
-    found = one(Call("prestashop", {"webhook-id": "31-5"}, PRESTASHOP_ORDER))
-    assert ("31-5", "order.delivered", "XKBKNABJK", "31") == (
-        found.event_id,
-        found.what,
-        found.subject,
-        found.object_id,
-    )
-    assert ("luc@example.com", "+33612345678", "fr-fr") == (found.email, found.phone, found.locale)
-    assert {
-        "total": 61.8,
-        "currency": "EUR",
-        "payment": "Bank wire",
-        "country": "FR",
-        "store": "Atelier",
-        "items": 2,
-        "status": "Livré",
-    } == found.values
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Shopify's topics: orders, fulfillments, refunds and customers."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -32,44 +31,6 @@ def test_no_topic() -> None:
     with pytest.raises(Invalid) as caught:
         read(Call("shopify", {}, SHOPIFY_ORDER))
     assert "X-Shopify-Topic" == caught.value.errors[0].header
-
-
-@pytest.mark.parametrize(
-    ("member", "value", "pointer"),
-    [
-        ("email", {"a": 1}, "/email"),
-        ("total_price", "much", "/current_total_price"),
-        ("line_items", {"quantity": 1}, "/line_items"),
-        ("customer", "Maria", "/customer"),
-        ("updated_at", "soon", "/updated_at"),
-    ],
-)
-def test_wrong_shape(member: str, value: Any, pointer: str) -> None:
-    document = changed(
-        SHOPIFY_ORDER, **{member: value, **({"current_total_price": value} if "total" in member else {})}
-    )
-    with pytest.raises(Invalid) as caught:
-        read(call("orders/create", document))
-    assert pointer in {each.pointer for each in caught.value.errors}
-
-
-def test_order() -> None:
-    found = one(call("orders/create", SHOPIFY_ORDER, **{"x-shopify-shop-domain": "bakery.myshopify.com"}))
-    assert ("w-9", "order.created", "orders/create") == (found.event_id, found.what, found.name)
-    assert ("#1041", "820982911946154508") == (found.subject, found.object_id)
-    assert ("maria@example.com", "+306901234567", "el-gr") == (found.email, found.phone, found.locale)
-    assert ("Μαρία", "Παππά") == (found.first_name, found.last_name)
-    assert datetime(2026, 11, 20, 7, 31, tzinfo=UTC) == found.time
-    assert {
-        "total": 73.75,
-        "currency": "EUR",
-        "payment": "shopify_payments, gift_card",
-        "country": "GR",
-        "store": "bakery.myshopify.com",
-        "channel": "web",
-        "items": 3,
-        "tags": "wholesale, first",
-    } == found.values
 
 
 def test_time_of_the_header() -> None:

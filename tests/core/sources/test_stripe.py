@@ -6,8 +6,7 @@ import pytest
 
 from afterword.core.sources import stripe
 from afterword.core.sources.parts import NotSigned
-from afterword.errors import Invalid
-from tests.core.sources.calls import NOW, SECONDS, SECRET, STRIPE_EVENT, URL, Call, changed, one, read, signed
+from tests.core.sources.calls import NOW, SECONDS, SECRET, STRIPE_EVENT, URL, Call, changed, one, signed
 
 BODY = '{"note":"Ζωή"}'.encode()
 GOOD = signed("stripe", BODY)["stripe-signature"].rpartition("=")[2]
@@ -50,35 +49,6 @@ class TestSignature:
         stripe.verify(SECRET, {"stripe-signature": header}, BODY, NOW, URL)
         with pytest.raises(NotSigned):
             stripe.verify(SECRET, {"stripe-signature": header}, BODY[:-1], NOW, URL)
-
-
-@pytest.mark.parametrize(
-    ("document", "pointer"),
-    [
-        ({"type": "invoice.paid"}, "/id"),
-        ({"id": "evt_1"}, "/type"),
-        (changed(STRIPE_EVENT, data="x"), "/data"),
-        (changed(STRIPE_EVENT, data={"object": {"customer_details": "x"}}), "/data/object/customer_details"),
-        (changed(STRIPE_EVENT, data={"object": {"amount_total": "many"}}), "/data/object/amount_total"),
-    ],
-)
-def test_wrong_shape(document: Any, pointer: str) -> None:
-    with pytest.raises(Invalid) as caught:
-        read(Call("stripe", {}, document))
-    assert pointer in {each.pointer for each in caught.value.errors}
-
-
-def test_checkout() -> None:
-    found = one(Call("stripe", {}, STRIPE_EVENT))
-    assert ("evt_1", "order.paid", "1041", "pi_1") == (found.event_id, found.what, found.subject, found.object_id)
-    assert ("ann@example.com", "+441632960001", "Ann", "Mary Lee", "") == (
-        found.email,
-        found.phone,
-        found.first_name,
-        found.last_name,
-        found.locale,
-    )
-    assert {"total": 21.98, "currency": "EUR", "country": "GB", "payment": "card", "status": "paid"} == found.values
 
 
 def test_paid_later() -> None:

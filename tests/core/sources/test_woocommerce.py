@@ -6,7 +6,6 @@ import pytest
 
 from afterword.core.sources import woocommerce
 from afterword.core.sources.parts import NotSigned
-from afterword.errors import Invalid
 from tests.core.sources.calls import NOW, SECRET, URL, WOO_ORDER, Call, changed, one, read, signed
 
 PING = b"webhook_id=12"
@@ -34,43 +33,6 @@ class TestPing:
         woocommerce.verify(SECRET, {"content-type": "application/x-www-form-urlencoded"}, PING, NOW, URL)
         woocommerce.verify(SECRET, signed("woocommerce", PING), PING, NOW, URL)
         assert [] == woocommerce.read({}, PING)
-
-
-@pytest.mark.parametrize(
-    ("member", "value", "pointer"),
-    [
-        ("id", None, "/id"),
-        ("billing", "x", "/billing"),
-        ("total", "?", "/total"),
-        ("refunds", {"total": 1}, "/refunds"),
-    ],
-)
-def test_wrong_shape(member: str, value: Any, pointer: str) -> None:
-    with pytest.raises(Invalid) as caught:
-        read(call(changed(WOO_ORDER, **{member: value})))
-    assert pointer in {each.pointer for each in caught.value.errors}
-
-
-def test_order() -> None:
-    found = one(call())
-    assert ("727 order.delivered", "order.delivered") == (found.event_id, found.what)
-    assert ("727", "727", "order.updated completed") == (found.subject, found.object_id, found.name)
-    assert ("niko@example.com", "+4915123456789", "Niko", "Berg") == (
-        found.email,
-        found.phone,
-        found.first_name,
-        found.last_name,
-    )
-    assert {
-        "total": 29.35,
-        "currency": "EUR",
-        "payment": "Bank transfer",
-        "country": "AT",
-        "store": "shop.example.com",
-        "channel": "checkout",
-        "items": 3,
-        "status": "completed",
-    } == found.values
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 
 from afterword import errors
 from afterword.core.scheduling.statuses import Item
+from afterword.core.wire import imports
 from afterword.kit import db
 from afterword.run.cli import CommandError, accounts
 from afterword.sending.intake.imports import service
@@ -123,7 +124,9 @@ async def test_an_import_is_resumed(pool: db.Pool, house: House, operator: Opera
             caller=house.caller,
             questionnaire_id=house.questionnaire_id,
             pipeline_id=house.pipeline_id,
-            cut=service.cut("responder_channel_identifier\na@example.com\n", separator=",", mapping={}),
+            cut=imports.cut(
+                "responder_channel_identifier\na@example.com\n", fields=service.FIELDS, separator=",", mapping={}
+            ),
             secret=house.site.secret,
             now=now,
         )

@@ -1,6 +1,6 @@
 """Dry run, trace and engine are one function: for settings and rows drawn at random they say the same of every row.
 
-12 worlds in every run; AFTERWORD_TEST_FAULTS=full makes it 200.
+Six worlds in every run; AFTERWORD_TEST_FAULTS=full makes it 200.
 """
 
 import random

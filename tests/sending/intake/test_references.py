@@ -36,11 +36,11 @@ class TestRefusals:
         response = await put(await client.with_token(SCOPES - {scope}))
         assert (403, [scope]) == (response.status_code, response.json()["required_scopes"])
 
-    @pytest.mark.parametrize("method", METHODS)
-    @pytest.mark.parametrize("reference", ["x" * 101, "a\nb", "a\x00b", "a\x7f", "a\u0085", "a/b"])
-    async def test_what_no_reference_is(self, client: Client, method: str, reference: str) -> None:
-        assert 404 == (await client.send(method, path(client, reference), BODY)).status_code
-        assert 0 == await count(client)
+    async def test_what_no_reference_is(self, client: Client) -> None:
+        for method in METHODS:
+            for reference in ("x" * 101, "a\nb", "a\x00b", "a\x7f", "a\u0085", "a/b"):
+                assert 404 == (await client.send(method, path(client, reference), BODY)).status_code, method
+                assert 0 == await count(client)
 
     async def test_invalid(self, client: Client) -> None:
         response = await put(client, {"responder_channel_identifier": "no address"})
@@ -108,9 +108,8 @@ class TestPut:
         assert 1 == len({response.json()["item_id"] for response in responses})
         assert 1 == await count(client)
 
-    @pytest.mark.parametrize(
-        "reference",
-        [
+    async def test_text_is_text(self, client: Client) -> None:
+        for reference in (
             "'; drop table queue_item; --",
             "' or '1'='1",
             "{a,b}",
@@ -122,15 +121,13 @@ class TestPut:
             "NULL",
             "παραγγελία",
             "a+b c",
-        ],
-    )
-    async def test_text_is_text(self, client: Client, reference: str) -> None:
-        await put(client, reference="another")
-        response = await put(client, reference=reference)
-        assert (201, reference) == (response.status_code, response.json()["external_reference"])
-        assert reference == (await client.ok("GET", path(client, reference)))["external_reference"]
-        assert 204 == (await client.send("DELETE", path(client, reference))).status_code
-        assert 200 == (await client.send("GET", path(client, "another"))).status_code
+        ):
+            await put(client, reference="another")
+            response = await put(client, reference=reference)
+            assert (201, reference) == (response.status_code, response.json()["external_reference"]), reference
+            assert reference == (await client.ok("GET", path(client, reference)))["external_reference"]
+            assert 204 == (await client.send("DELETE", path(client, reference))).status_code
+            assert 200 == (await client.send("GET", path(client, "another"))).status_code
 
 
 class TestCancel:

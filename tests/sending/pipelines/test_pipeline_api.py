@@ -63,9 +63,8 @@ async def told(client: Client, pipeline_id: str) -> list[str]:
 
 
 class TestCreate:
-    @pytest.mark.parametrize(
-        ("expected", "body"),
-        [
+    async def test_refused(self, client: Client) -> None:
+        for expected, body in (
             ([("/channel_id", "required"), ("/title", "required")], {}),
             ([("/message_subject", "required"), ("/message_body", "required")], {"channel_id": EMAIL, "title": "x"}),
             ([("/message_body", "required")], {"channel_id": SMS, "title": "x"}),
@@ -86,25 +85,20 @@ class TestCreate:
             ([("/delay_from", "unknown_metadata")], {**MAIL, "delay_from": "responder_metadata:transaction_date"}),
             ([("/delay_from", "unknown_metadata")], {**MAIL, "delay_from": "questionnaire_metadata:score"}),  # a number
             ([("/delay_from", "unknown_metadata")], {**MAIL, "delay_from": "questionnaire_metadata:birthday"}),
-        ],
-    )
-    async def test_refused(self, client: Client, expected: list[tuple[str, str]], body: dict[str, Any]) -> None:
-        response = await client.send("POST", place(client), body)
-        assert (422, expected) == (response.status_code, codes(response))
+        ):
+            response = await client.send("POST", place(client), body)
+            assert (422, expected) == (response.status_code, codes(response)), expected
 
-    @pytest.mark.parametrize(
-        "conditions",
-        [
+    async def test_conditions_ask_for_metadata_alone(self, client: Client) -> None:
+        for conditions in (
             {"subject": "question:" + "0" * 22, "operator": "equal", "value": 1},
             {"subject": "tag:vip", "operator": "is_empty"},
             {"subject": "responder_metadata:vip", "operator": "matches", "value": "("},
             {"all": [{"subject": "nothing", "operator": "equal", "value": 1}]},
-        ],
-    )
-    async def test_conditions_ask_for_metadata_alone(self, client: Client, conditions: dict[str, Any]) -> None:
-        response = await client.send("POST", place(client), {**MAIL, "conditions": conditions})
-        assert 422 == response.status_code
-        assert all(error["pointer"].startswith("/conditions") for error in response.json()["errors"])
+        ):
+            response = await client.send("POST", place(client), {**MAIL, "conditions": conditions})
+            assert 422 == response.status_code, conditions
+            assert all(error["pointer"].startswith("/conditions") for error in response.json()["errors"])
 
     async def test_defaults(self, client: Client) -> None:
         response = await client.send("POST", place(client), MAIL)
@@ -120,14 +114,14 @@ class TestCreate:
         pipeline = await create(client, **EVERYTHING)
         assert EVERYTHING == {name: pipeline[name] for name in EVERYTHING}
 
-    @pytest.mark.parametrize("body", [
-        {"channel_id": SMS, "title": "x", "message_body": "x" * 1_600},
-        {"channel_id": WEBHOOK, "title": "x", "target_url": "https://example.com"},
-        {"channel_id": LINK, "title": "x"},
-        {"channel_id": OUTBOX, "title": "x"},
-    ])  # fmt: skip
-    async def test_other_channels(self, client: Client, body: dict[str, Any]) -> None:
-        assert 201 == (await client.send("POST", place(client), body)).status_code
+    async def test_other_channels(self, client: Client) -> None:
+        for body in (
+            {"channel_id": SMS, "title": "x", "message_body": "x" * 1_600},
+            {"channel_id": WEBHOOK, "title": "x", "target_url": "https://example.com"},
+            {"channel_id": LINK, "title": "x"},
+            {"channel_id": OUTBOX, "title": "x"},
+        ):
+            assert 201 == (await client.send("POST", place(client), body)).status_code, body
 
     async def test_template(self, client: Client) -> None:
         template = await create(client, **EVERYTHING)
@@ -154,21 +148,18 @@ class TestCreate:
 
 
 class TestChange:
-    @pytest.mark.parametrize(
-        ("expected", "body"),
-        [
+    async def test_refused(self, client: Client) -> None:
+        for expected, body in (
             ([("/message_body", "required")], {"message_body": None}),
             ([("/message_subject", "required")], {"message_subject": None}),
             ([("/message_body", "unknown_value")], {"message_body": "{{ x }}"}),
             ([("/dispatch_end_time", "required")], {"dispatch_start_time": "09:00"}),
             ([("/delay_from", "unknown_metadata")], {"delay_from": "questionnaire_metadata:birthday"}),
-        ],
-    )
-    async def test_refused(self, client: Client, expected: list[tuple[str, str]], body: dict[str, Any]) -> None:
-        before = await client.ok("GET", client.pipeline)
-        response = await change(client, body)
-        assert (422, expected) == (response.status_code, codes(response))
-        assert before == await client.ok("GET", client.pipeline)
+        ):
+            before = await client.ok("GET", client.pipeline)
+            response = await change(client, body)
+            assert (422, expected) == (response.status_code, codes(response)), expected
+            assert before == await client.ok("GET", client.pipeline)
 
     async def test_only_what_is_named(self, client: Client) -> None:
         before = await client.ok("GET", client.pipeline)

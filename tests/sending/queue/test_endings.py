@@ -115,8 +115,7 @@ async def cancelled_by_reference(queue: Queue) -> QueueItemRecord:
     item = await queue.schedule(external_reference="order-1042")
     reference = Reference(
         caller=queue.house.caller,
-        questionnaire_id=queue.house.questionnaire_id,
-        pipeline_id=queue.pipeline_id,
+        path={"questionnaire_id": queue.house.questionnaire_id, "pipeline_id": queue.pipeline_id},
         external_reference="order-1042",
     )
     await queue.run(references.cancel, reference=reference)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any, Final
 
-from afterword.core.wire import tables
+from afterword.core.wire import imports as core_imports, tables
 from afterword.core.wire.imports import Cut
 from afterword.core.wire.lists import Rows
 from afterword.kit.db import Database
@@ -33,7 +33,8 @@ routes = Routes(tag="Queue")
 def _cut(upload: Upload, query: ImportQuery) -> tuple[Cut, str | None]:
     text, separator = tables.opened(tables.decode(upload.content, query.encoding), query.separator, query.map)
     readers = service.readers(text, separator=separator, mapping=query.map, date_order=query.date_order or "")
-    cut = service.cut(text, separator=separator, mapping=query.map, readers=readers)
+    fields = service.FIELDS
+    cut = core_imports.cut(text, fields=fields, separator=separator, mapping=query.map, readers=readers)
     if not cut.columns:  # its header is wrong
         cut = replace(cut, has_lines_above=tables.has_lines_above(text, separator))
     return cut, upload.file_name

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, LiteralString, NamedTuple, Unpack
 from uuid import UUID
 
@@ -38,11 +37,11 @@ from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields, problems
 from afterword.sending.intake import batches, dry_runs
-from afterword.sending.intake.batches import Outcome, Policy
+from afterword.sending.intake.batches import Outcome, Policy, ReadRow
 from afterword.sending.pipelines.service import PipelinePath
 from afterword.sending.queue import service as queue
 from afterword.sending.queue.records import QueueItemRequest
-from afterword.sending.queue.scheduler import checked_rows
+from afterword.sending.queue.scheduler import Scheduler, checked_rows
 from afterword.sending.queue.service import ReferenceTaken
 from afterword.tenants.organizations import service as accounts
 
@@ -96,7 +95,6 @@ _COLUMNS: Final = f"{columns_of(ImportRecord, without={'attempts'})}, failures a
 _GIVEN: Final[LiteralString] = """import_id, questionnaire_id, pipeline_id, test, file_name, dry_run, strict,
   on_conflict, columns, places, rows_total, rows_repeated, pieces, created_time, created_by, actor_kind"""
 _COLUMNS_I: Final = qualified(_COLUMNS, "i")
-_ROW: Final[LiteralString] = "row, state, item_id, external_reference, problem, line, reason"
 IMPORTS: Final = Leases(
     record=ImportRecord,
     table="queue_import",
@@ -121,19 +119,16 @@ class ProblemKind(NamedTuple):
     values: Mapping[str, int | str]
 
 
-class ImportRowRecord(NamedTuple):
-    """The outcome of a row; `problem` has its refusal's members `status`, `code`, `detail` and `errors`, and `kinds`.
-
-    `line` of the file on which it begins. `reason`: the rule by which a row of a dry run would not be sent.
-    """
+class ImportRowRecord(msgspec.Struct, frozen=True):
+    """The outcome of a row, counted from 1 after the header, and the line of the file on which it begins."""
 
     row: int
-    state: Any
-    item_id: str | None
+    line: Annotated[int | None, Meta(description="Of the file, from 1; a row may have several.")]
+    state: Literal["created", "updated", "skipped", "failed"]
+    reason: Annotated[str | None, Meta(description="Of a dry run: the rule by which the row would not be sent.")]
+    item_id: fields.Id | None
     external_reference: str | None
-    problem: dict[str, Any] | None
-    line: int | None = None
-    reason: str | None = None
+    problem: dict[str, Any] | None  # its refusal's members `status`, `code`, `detail` and `errors`, and `kinds`
 
     @property
     def kinds(self) -> list[ProblemKind]:
@@ -143,6 +138,9 @@ class ImportRowRecord(NamedTuple):
             return [ProblemKind(**each) for each in problem["kinds"]]
         sentences = [each["message"] for each in problem["errors"]] or [problem["detail"]]
         return [ProblemKind("", None, each, {}) for each in sentences]
+
+
+_ROW: Final = columns_of(ImportRowRecord)
 
 
 async def _get_import(
@@ -241,26 +239,25 @@ async def _list_taken_references(
     db: Database, *, organization_id: str, import_id: str, external_references: Sequence[str]
 ) -> set[str]:
     """Those of the references that a settled row of this import would have taken."""
-    rows = await db.fetch(
-        """select distinct external_reference from queue_import_row
+    rows = await db.fetch_column(
+        """select external_reference from queue_import_row
            where organization_id = $1 and import_id = $2 and state = 'created'
              and external_reference = any($3::text[])""",
         organization_id,
         import_id,
         list(external_references),
     )
-    return {row["external_reference"] for row in rows}
+    return set(rows)
 
 
 async def insert_rows(db: Database, *, organization_id: str, import_id: str, rows: Sequence[ImportRowRecord]) -> None:
     await db.execute(
-        """insert into queue_import_row (organization_id, import_id, row, state, item_id, external_reference, problem,
-             line, reason)
-           select $1, $2, * from unnest($3::integer[], $4::text[], $5::text[], $6::text[], $7::jsonb[], $8::integer[],
-             $9::text[])""",
+        f"""insert into queue_import_row (organization_id, import_id, {_ROW})
+           select $1, $2, * from unnest($3::integer[], $4::integer[], $5::text[], $6::text[], $7::text[], $8::text[],
+             $9::jsonb[])""",
         organization_id,
         import_id,
-        *arrays(rows, 7),
+        *arrays(map(msgspec.structs.astuple, rows), 7),
     )
 
 
@@ -338,22 +335,11 @@ Import: Final = shown_as(
 )
 
 
-class ImportRow(fields.Resource):
-    """The outcome of a row, counted from 1 after the header, and the line of the file on which it begins."""
-
-    row: int
-    line: Annotated[int | None, Meta(description="Of the file, from 1; a row may have several.")]
-    state: Literal["created", "updated", "skipped", "failed"]
-    reason: Annotated[str | None, Meta(description="Of a dry run: the rule by which the row would not be sent.")]
-    item_id: fields.Id | None
-    external_reference: str | None
-    problem: dict[str, Any] | None
-
-
+ImportRow: Final = shown_as("ImportRow", ImportRowRecord)
 IMPORT_ROWS: Final = fields.listing_of(ImportRow, order=(("row", "asc"),))
 
 
-def row_of(row: ImportRowRecord, *, site: Site, request_id: str) -> ImportRow:
+def row_of(row: ImportRowRecord, *, site: Site, request_id: str) -> fields.Resource:
     problem = row.problem and problems.document_of(_refusal(row.problem), site=site, request_id=request_id)
     return ImportRow.of(row, problem=problem)
 
@@ -417,18 +403,6 @@ async def create(
     )
     await _insert_pieces(db, organization_id=job.organization_id, import_id=job.import_id, pieces=cut.pieces)
     return job
-
-
-def cut(
-    text: str,
-    *,
-    separator: str,
-    mapping: Mapping[str, str],
-    readers: Mapping[str, Callable[[str], str]] = MappingProxyType({}),
-    joins: bool = False,
-) -> Cut:
-    """A file in pieces, for a thread of its own: nothing here waits. Raises Invalid, TooLarge."""
-    return core_imports.cut(text, fields=FIELDS, separator=separator, mapping=mapping, readers=readers, joins=joins)
 
 
 def readers(
@@ -520,21 +494,21 @@ async def _rows(
     requests, references = await _requests(db, job=job, rows=rows, now=now)
     known = await _known(db, job=job, references=references, repeated=rows.repeated)
     known |= dict.fromkeys(rows.joined, Outcome(200))
+    path = {"questionnaire_id": job.questionnaire_id, "pipeline_id": job.pipeline_id}
+    scheduler = await batches.scheduler_of(db, caller=queue.caller_of(job), secret=secret, **path)
     places = [place for place in range(len(requests)) if place not in known]
-    outcomes = await _scheduled(db, job=job, rows=[requests[place] for place in places], secret=secret)
+    outcomes = await _scheduled(db, job=job, scheduler=scheduler, rows=[requests[place] for place in places])
     all_outcomes = known | dict(zip(places, outcomes, strict=True))
     reasons, first_time = await _foreseen(
-        db, job=job, requests=requests, outcomes=all_outcomes, known=set(rows.known), secret=secret
+        db, job=job, scheduler=scheduler, requests=requests, outcomes=all_outcomes, known=set(rows.known)
     )
     # Pieces that an earlier release cut are without the header's texts, and without lines.
     names = [name[:NAME_CHARACTERS_MAX] for name in rows.names] or [str(place) for place in job.places]
     columns = {core_imports.pointer_of(column): name for column, name in zip(job.columns, names, strict=True)}
     lines = rows.lines or [None] * len(references)
     settled = [
-        _settled(first_row + place, all_outcomes[place], reference, columns, is_dry=job.dry_run)._replace(
-            line=lines[place], reason=reasons.get(place)
-        )
-        for place, reference in enumerate(references)
+        _settled((first_row + at, lines[at]), all_outcomes[at], reasons.get(at), reference, columns, is_dry=job.dry_run)
+        for at, reference in enumerate(references)
     ]
     return settled, first_time
 
@@ -543,10 +517,10 @@ async def _foreseen(
     db: Database,
     *,
     job: ImportRecord,
-    requests: Sequence[QueueItemRequest | errors.Invalid],
+    scheduler: Scheduler,
+    requests: Sequence[ReadRow],
     outcomes: Mapping[int, Outcome],
     known: Collection[int],
-    secret: bytes,
 ) -> tuple[dict[int, str], datetime | None]:
     """Of a dry run: the reasons of rows that a rule would not send, and when the first other one would leave.
 
@@ -559,15 +533,7 @@ async def _foreseen(
         for place, request in enumerate(requests)
         if isinstance(request, QueueItemRequest) and (schedule := outcomes[place].schedule) is not None
     }
-    decisions = await dry_runs.decide_rows(
-        db,
-        caller=queue.caller_of(job),
-        questionnaire_id=job.questionnaire_id,
-        pipeline_id=job.pipeline_id,
-        rows=new,
-        known=known,
-        secret=secret,
-    )
+    decisions = await dry_runs.decide_rows(db, scheduler=scheduler, rows=new, known=known)
     times_planned = [planned for decision, planned in decisions.values() if decision.verdict != "skip"]
     reasons = {place: str(decision.reason) for place, (decision, _) in decisions.items() if decision.verdict == "skip"}
     return reasons, min(times_planned, default=None)
@@ -575,7 +541,7 @@ async def _foreseen(
 
 async def _requests(
     db: Database, *, job: ImportRecord, rows: ParsedRows, now: datetime
-) -> tuple[Sequence[QueueItemRequest | errors.Invalid], list[str | None]]:
+) -> tuple[Sequence[ReadRow], list[str | None]]:
     """The request of each row, or what is wrong with it; and its reference, where that can be one."""
     organization = await accounts.get_organization(db, organization_id=job.organization_id)
     zone = times.zone_of(organization.time_zone if organization else "UTC")
@@ -583,7 +549,7 @@ async def _requests(
     declared = await metadata.declared_of(
         db, organization_id=job.organization_id, questionnaire_id=job.questionnaire_id
     )
-    requests: list[QueueItemRequest | errors.Invalid] = []
+    requests: list[ReadRow] = []
     references: list[str | None] = []
     for place, cells in enumerate(rows.rows):
         if place % ROWS_A_TURN == ROWS_A_TURN - 1:
@@ -616,7 +582,7 @@ async def _known(
 
 
 async def _scheduled(
-    db: Database, *, job: ImportRecord, rows: Sequence[QueueItemRequest | errors.Invalid], secret: bytes
+    db: Database, *, job: ImportRecord, scheduler: Scheduler, rows: Sequence[ReadRow]
 ) -> list[Outcome]:
     outcomes: list[Outcome] = []
     with contextlib.suppress(_Undone):
@@ -624,12 +590,10 @@ async def _scheduled(
             outcomes = await batches.schedule_requests(
                 db,
                 caller=queue.caller_of(job),
-                questionnaire_id=job.questionnaire_id,
-                pipeline_id=job.pipeline_id,
+                scheduler=scheduler,
                 rows=rows,
                 on_conflict=job.on_conflict,
                 atomic=False,
-                secret=secret,
                 is_dry=job.dry_run,
             )
             if job.dry_run:
@@ -638,12 +602,21 @@ async def _scheduled(
 
 
 def _settled(
-    row: int, outcome: Outcome, reference: str | None, columns: Mapping[str, str], *, is_dry: bool
+    place: tuple[int, int | None],
+    outcome: Outcome,
+    reason: str | None,
+    reference: str | None,
+    columns: Mapping[str, str],
+    *,
+    is_dry: bool,
 ) -> ImportRowRecord:
+    """`place`: the number of the row, and its line."""
     if outcome.refusal is not None:
-        return ImportRowRecord(row, "failed", outcome.item_id, reference, _problem(row, outcome.refusal, columns))
+        problem = _problem(place[0], outcome.refusal, columns)
+        return ImportRowRecord(*place, "failed", reason, outcome.item_id, reference, problem)
     state = "created" if outcome.status == CREATED else "updated" if outcome.is_changed else "skipped"
-    return ImportRowRecord(row, state, None if is_dry and state == "created" else outcome.item_id, reference, None)
+    item_id = None if is_dry and state == "created" else outcome.item_id
+    return ImportRowRecord(*place, state, reason, item_id, reference, None)
 
 
 def _problem(row: int, refusal: errors.Refusal, columns: Mapping[str, str]) -> dict[str, Any]:

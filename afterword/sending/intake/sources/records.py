@@ -221,7 +221,7 @@ async def _check_rule(change: Change[SourceRule]) -> None:
     db, part, columns = change.db, change.caller.part, change.columns
     wrong: list[FieldError] = []
     if "pipeline_id" in columns:
-        pipeline = await pipelines.get_template(db, **part, pipeline_id=columns["pipeline_id"])
+        pipeline = await pipelines.get_pipeline(db, **part, pipeline_id=columns["pipeline_id"])
         if pipeline is None:
             wrong.append(FieldError("unknown_id", "There is no such pipeline.", pointer="/pipeline_id"))
     if columns.get("conditions") is not None:

@@ -69,7 +69,7 @@ Target = tuple[SourceRule, Pipeline | None]  # None where it was deleted, or no 
 
 async def _target(db: Database, rule: SourceRule, whats: Collection[str]) -> Target:
     path = {"organization_id": rule.organization_id, "pipeline_id": rule.pipeline_id}
-    return rule, await pipelines.get_template(db, **path) if rule.what in whats else None
+    return rule, await pipelines.get_pipeline(db, **path) if rule.what in whats else None
 
 
 async def take(

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from afterword.core.wire import imports
 from afterword.kit import db
 from afterword.sending.intake.imports import service
 from tests.dates import YEAR
@@ -28,7 +29,7 @@ async def send(rig: Rig, rows: int) -> str:
             caller=house.caller,
             questionnaire_id=house.questionnaire_id,
             pipeline_id=house.pipeline_id,
-            cut=service.cut("\n".join([HEADER, *table]), separator=",", mapping={}),
+            cut=imports.cut("\n".join([HEADER, *table]), fields=service.FIELDS, separator=",", mapping={}),
             secret=SECRET.encode(),
             now=database.clock.now(),
         )
