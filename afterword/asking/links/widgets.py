@@ -19,12 +19,9 @@ from afterword.tenants.organizations.applications import Application, get_applic
 
 
 async def application_of(db: Database, *, link: PublicLink) -> Application:
-    questionnaire = await questionnaires_store.get_questionnaire(
-        db, organization_id=link.organization_id, questionnaire_id=link.questionnaire_id
-    )
-    application = await get_application(
-        db, organization_id=link.organization_id, application_id=questionnaire.owner_application_id
-    )
+    own = {"organization_id": link.organization_id}
+    questionnaire = await questionnaires_store.get_questionnaire(db, **own, questionnaire_id=link.questionnaire_id)
+    application = await get_application(db, **own, application_id=questionnaire.owner_application_id)
     return errors.found(application, "There is no such page.")
 
 
