@@ -179,24 +179,20 @@ class TestSave:
 
 
 class TestComplete:
-    @pytest.mark.parametrize(
-        ("answers", "missing"),
-        [
+    async def test_required(self, world: World) -> None:
+        wanted: list[tuple[dict[str, object], list[str]]] = [
             ({}, [NPS, SINGLE]),
             ({NPS: 9}, [SINGLE]),
             ({SINGLE: 1}, [NPS]),
             ({NPS: 9, SINGLE: 1}, []),
             ({NPS: 10}, []),  # jumps over the second page
-        ],
-    )
-    async def test_required(self, world: World, answers: dict[str, object], missing: list[str]) -> None:
-        instance = await world.issue()
-
-        saved = await world.save(instance, answers, complete=True)
-
-        assert [(f"/answers/{one}", "required") for one in missing] == [(w.pointer, w.code) for w in saved.wrong]
-        assert (not missing) is saved.instance.finalized
-        assert answers == await stored(world, instance)
+        ]
+        for answers, missing in wanted:
+            instance = await world.issue()
+            saved = await world.save(instance, answers, complete=True)
+            assert [(f"/answers/{one}", "required") for one in missing] == [(w.pointer, w.code) for w in saved.wrong]
+            assert (not missing) is saved.instance.finalized
+            assert answers == await stored(world, instance)
 
     async def test_in_two_steps(self, world: World) -> None:
         instance = await world.issue(IssueInput(metadata=Changes({"store_id": "7"}, {"first_name": "Ann"})))

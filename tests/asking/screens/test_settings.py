@@ -148,6 +148,16 @@ async def questionnaire_of(office: Office, path: str) -> Questionnaire:
     return found
 
 
+async def visual_of(office: Office, path: str) -> object:
+    """The look of the questionnaire's own, if it has one."""
+    async with db.transaction(office.pool) as database:
+        layers = await visuals.get_layers(
+            database, organization_id=office.organization_id, questionnaire_id=path.rsplit("/", 1)[1]
+        )
+    assert layers is not None
+    return layers.visual
+
+
 async def test_layout(office: Office, browser: Browser, path: str) -> None:
     key = {"organization_id": office.organization_id, "questionnaire_id": path.rsplit("/", 1)[1]}
     page = (await browser.get(f"{path}/settings")).text
@@ -155,10 +165,8 @@ async def test_layout(office: Office, browser: Browser, path: str) -> None:
     assert "over the API" not in page
     form = {**FORM, "layout": "by_group", "show_progress": "1", "seen": seen}
     assert 303 == (await browser.post(f"{path}/settings", data={**form, "version": version_of(page)})).status_code
+    assert await visual_of(office, path) is None  # nothing differs
     async with db.transaction(office.pool) as database:
-        layers = await visuals.get_layers(database, **key)
-        assert layers is not None
-        assert layers.visual_id is None  # nothing differs
         await visuals.insert_visual(
             database,
             **key,
@@ -174,10 +182,7 @@ async def test_layout(office: Office, browser: Browser, path: str) -> None:
     form = {**FORM, "layout": "by_question", "seen": seen, "version": version_of(page)}
     assert 422 == (await browser.post(f"{path}/settings", data={**form, "layout": "sideways"})).status_code
     assert 303 == (await browser.post(f"{path}/settings", data=form)).status_code
-    async with db.transaction(office.pool) as database:
-        layers = await visuals.get_layers(database, **key)
-    assert layers is not None
-    assert layers.visual == {
+    assert (await visual_of(office, path)) == {
         "widget": {"side": "left"},
         "font": "mono",
         "layout": "by_question",
@@ -196,9 +201,4 @@ async def test_layout_of_a_new_look(office: Office, browser: Browser, path: str)
     page = (await browser.get(f"{path}/settings")).text
     form = {**FORM, "layout": "by_question", "show_progress": "1", "seen": seen_of(page)}
     assert 303 == (await browser.post(f"{path}/settings", data={**form, "version": version_of(page)})).status_code
-    async with db.transaction(office.pool) as database:
-        layers = await visuals.get_layers(
-            database, organization_id=office.organization_id, questionnaire_id=path.rsplit("/", 1)[1]
-        )
-    assert layers is not None
-    assert {"layout": "by_question"} == layers.visual
+    assert {"layout": "by_question"} == await visual_of(office, path)
