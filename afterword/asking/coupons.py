@@ -238,7 +238,6 @@ async def _insert_codes(
 
 
 async def list_codes_of_pool(db: Database, *, organization_id: str, pool_id: str, page: Page) -> Rows[_Code]:
-    """Each with the response that has it, and the person."""
     return await db.records(_Code).fetch_list(
         """select c.code, c.instance_id, i.responder_id, c.given_time, c.created_time from coupon_code c
            left join questionnaire_instance i on i.organization_id = $1 and i.instance_id = c.instance_id

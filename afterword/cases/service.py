@@ -114,7 +114,7 @@ async def _handle(db: Database, batch: Sequence[Event], *, now: datetime) -> Non
         if event.type == COMPLETED and event.subject_id is not None
     ]
     if completed:
-        await instances.mark(db, "processed", times=dict.fromkeys(completed, now), now=now)
+        await instances.settle_times(db, "processed", times=dict.fromkeys(completed, now), now=now)
 
 
 async def claim_scheduled(db: Database, *, now: datetime, limit: int) -> list[Alert]:

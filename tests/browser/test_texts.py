@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from babel.messages.pofile import read_po
 
-from afterword.asking.instances import answer_page, views
+from afterword.asking.instances import answer_page
 from afterword.core.questionnaires.question_types import TYPES
 from afterword.kit import texts
 
@@ -46,17 +46,12 @@ def shown() -> set[str]:
                 or (isinstance(call.func, ast.Attribute) and call.func.attr == "texts")
             )
         }
-    found |= {
-        *answer_page.SENTENCES.values(),
-        *answer_page.OWN_SENTENCES.values(),
-        answer_page.EXCLUSIVE,
-        answer_page.MISFIT,
-        answer_page.WHOLE_NUMBER,
-        *views.MOUTHS,
-    }
-    found |= {*views.CONTACT_LABELS.values()}
-    for table in (answer_page.BOUNDS, views.BOUNDS):
-        found |= {text for row in table.values() for text in row}
+    tables = answer_page.TEXTS
+    found |= {answer_page.EXCLUSIVE, answer_page.MISFIT, answer_page.WHOLE_NUMBER}
+    found |= {*tables["wrong"].values(), *tables["files"].values(), *tables["mouths"]}
+    found |= {text for row in tables["wrong_of"].values() for text in row.values()}
+    found |= {text for name in ("bounds", "out_of_bounds") for row in tables[name].values() for text in row}
+    found |= {label for label, *_ in tables["contact"].values()}
     for row in TYPES.values():
         found |= {*row.ends, *(label for faces in row.faces.values() for _, label in faces)} - {""}
     return found - {"pages"}

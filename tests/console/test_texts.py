@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -119,6 +120,8 @@ def shown() -> frozenset[str]:
     for path in (SOURCE / "templates/console").rglob("*.html"):
         text = path.read_text(encoding="utf-8")
         found |= {*CALL.findall(text), *(each for pair in PLURAL.findall(text) for each in pair)}
+    for path in SOURCE.glob("*/screens/*.toml"):
+        found |= {text for table in tomllib.loads(path.read_text("utf-8")).values() for text in table.values()}
     modules = {path: path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")}
     trees = [
         ast.parse(text)

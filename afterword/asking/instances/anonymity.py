@@ -6,7 +6,7 @@ time, and without responder, item, metadata and language of the invitation. `doc
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ from starlette.responses import Response
 from afterword import errors, ids
 from afterword.asking.instances import answers as answers_service, issuing
 from afterword.asking.instances.answer_page import AnswerPage, PageAnswers, Posted, first
-from afterword.asking.instances.answers import AnswerContext, Finalized
+from afterword.asking.instances.answers import AnswerContext, Finalized, Saved
 from afterword.asking.instances.rendering import closed_page, expired_page, thank_you_page
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.core.answers import instances
@@ -26,7 +26,6 @@ from afterword.core.answers.values import Given
 from afterword.core.figures.periods import day_of, day_start
 from afterword.core.wire.site import Site
 from afterword.core.wire.times import zone_of
-from afterword.errors import FieldError
 from afterword.kit import sealing
 from afterword.kit.db import Database
 
@@ -71,9 +70,7 @@ async def update_to_used(db: Database, *, organization_id: str, instance_id: str
 
 
 TOGETHER_MIN: Final = 5
-PADDED_BYTES: Final = (
-    8_192  # the sealed text grows by steps, so that its length does not tell how much one person wrote
-)
+PADDED_BYTES: Final = 8_192  # steps of the sealed text, whose length tells nobody how much one person wrote
 logger = structlog.get_logger()
 _json: Final = msgspec.json.Encoder()
 
@@ -85,73 +82,59 @@ class Waiting(msgspec.Struct, frozen=True):
     answers: dict[str, tuple[Any, str | None]]  # value and text beside it, by question
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """The page's context with the answers, which are kept if nothing is `wrong` or missing."""
-
-    context: AnswerContext
-    wrong: tuple[FieldError, ...] = ()
-
-
 async def take(
     db: Database, *, context: AnswerContext, answers: Mapping[str, Given | None], secret: bytes, now: datetime
-) -> Taken:
-    """`context` is locked. Raises Expired, Finalized, Inactive, Closed; Unavailable if waiting ones are unreadable."""
+) -> Saved:
+    """Keep the answers if nothing is wrong or missing. `context` is locked.
+
+    Raises Expired, Finalized, Inactive, Closed; Unavailable if waiting ones are unreadable.
+    """
     invitation, questionnaire = context.instance, context.questionnaire
     if invitation.finalized:
         raise Finalized("The answers were sent and cannot be changed.")
-    pool = _Pool(db, context, secret)
+    key = invitation.questionnaire_key | invitation.version_key
     # A test is seen at once; nothing is gained by waiting.
-    waiting = [] if invitation.test else await pool.open()
+    waiting = [] if invitation.test else await _open_pool(db, key, secret=secret)
     await answers_service.require_open(db, instance=invitation, issuable=questionnaire, now=now)
     asked = {one: given for one, given in answers.items() if one in invitation.question_ids}
     edit = instances.edit(context.definition, invitation.question_ids, {}, asked, context.facts)
     wrong = edit.wrong or instances.missing(context.definition, invitation.question_ids, edit.after, context.facts)
     if wrong:
-        return Taken(context, wrong)
+        return Saved(context, wrong)
     given = {question_id: (one.value, one.other_text) for question_id, one in edit.after.items()}
     waiting.append(Waiting(ids.secret(), given))
     await update_to_used(db, **invitation.key)
-    if invitation.test or len(waiting) >= TOGETHER_MIN:
-        await pool.close([])
+    is_published = invitation.test or len(waiting) >= TOGETHER_MIN
+    if not invitation.test:
+        await _close_pool(db, key, [] if is_published else waiting, secret=secret)
+    if is_published:
         await _publish(db, context, waiting, secret=secret, now=now)
-    else:
-        await pool.close(waiting)
-    return Taken(replace(context, answers=edit.after))
+    return Saved(replace(context, answers=edit.after))
 
 
-class _Pool:
-    """The pool of a questionnaire version, locked from `open` on."""
+async def _open_pool(db: Database, key: Mapping[str, str], *, secret: bytes) -> list[Waiting]:
+    sealed = await _claim_pool(db, **key)
+    if not sealed:
+        return []
+    try:
+        text = sealing.unseal(sealed, secret=secret, context=_context(key))
+    except sealing.Unreadable:
+        logger.exception("anonymous answers were sealed under another AFTERWORD_SECRET; no more can be taken", **key)
+        raise errors.Unavailable("Your answers cannot be kept now. Please try again later.") from None
+    return msgspec.json.decode(text, type=list[Waiting])
 
-    def __init__(self, db: Database, context: AnswerContext, secret: bytes) -> None:
-        instance = context.instance
-        self._db, self._secret, self._is_open = db, secret, False
-        self._key = instance.questionnaire_key | instance.version_key
-        self._context = f"anonymous pool:{instance.organization_id}:{instance.version_id}"
 
-    async def open(self) -> list[Waiting]:
-        sealed = await _claim_pool(self._db, **self._key)
-        self._is_open = True
-        if not sealed:
-            return []
-        try:
-            text = sealing.unseal(sealed, secret=self._secret, context=self._context)
-        except sealing.Unreadable:
-            logger.exception(
-                "anonymous answers were sealed under another AFTERWORD_SECRET; no more can be taken", **self._key
-            )
-            raise errors.Unavailable("Your answers cannot be kept now. Please try again later.") from None
-        return msgspec.json.decode(text, type=list[Waiting])
+async def _close_pool(db: Database, key: Mapping[str, str], waiting: list[Waiting], *, secret: bytes) -> None:
+    sealed = b""
+    if waiting:
+        text = _json.encode(_in_random_order(waiting)).decode()
+        padded = text + " " * (-len(text.encode()) % PADDED_BYTES)
+        sealed = sealing.seal(padded, secret=secret, context=_context(key))
+    await _settle_pool(db, **key, responses=len(waiting), sealed=sealed)
 
-    async def close(self, waiting: list[Waiting]) -> None:
-        if not self._is_open:
-            return
-        sealed = b""
-        if waiting:
-            text = _json.encode(_in_random_order(waiting)).decode()
-            padded = text + " " * (-len(text.encode()) % PADDED_BYTES)
-            sealed = sealing.seal(padded, secret=self._secret, context=self._context)
-        await _settle_pool(self._db, **self._key, responses=len(waiting), sealed=sealed)
+
+def _context(key: Mapping[str, str]) -> str:
+    return f"anonymous pool:{key['organization_id']}:{key['version_id']}"
 
 
 def _in_random_order(waiting: list[Waiting]) -> list[Waiting]:

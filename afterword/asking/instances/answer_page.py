@@ -1,17 +1,19 @@
 """The state of an answer page, and its posted form read into answers and error messages in the responder's language."""
 
+import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Final, Literal, final
+from importlib import resources
+from typing import Any, Final, Literal, final
 from urllib.parse import parse_qsl, urlencode
 
 from afterword import errors
 from afterword.asking.instances.answers import AnswerContext
 from afterword.asking.instances.store import Instance, PublicQuestionnaire
 from afterword.core.answers import values as answer_forms
-from afterword.core.answers.files import NewFile, Received, Refusal, RefusedFile, accepted
+from afterword.core.answers.files import NewFile, Received, RefusedFile, accepted
 from afterword.core.answers.progress import PageSequence
 from afterword.core.answers.values import Given, InvalidAnswer
 from afterword.core.questionnaires import translations
@@ -31,46 +33,10 @@ Go = Literal["next", "back", "send", "keep", "deliver"]
 
 EXCLUSIVE: Final = "“{choice}” excludes the other choices. Please choose either this one or others."
 MISFIT: Final = "This answer does not fit the question."
-SENTENCES: Final[Mapping[str, str]] = {
-    "required": "Please answer this question.", "unknown_value": "Please choose one of the answers shown.",
-    "out_of_range": "Please choose one of the answers shown.", "too_few": "Choose at least {count}.",
-    "too_many": "Choose up to {count}.", "too_long": "Please shorten this answer to {count} characters.",
-}  # fmt: skip
-# Messages of single shapes, used before these; `contact.email` is a field of a contact.
-OWN_SENTENCES: Final[Mapping[tuple[str, str], str]] = {
-    ("matrix", "required"): "Please answer every line.",
-    ("ranking", "duplicate"): "Please give each place only once.",
-    ("ranking", "out_of_range"): "Please choose one of the places shown.",
-    ("ranking", "too_many"): "Please choose one of the places shown.",
-    ("number", "wrong_type"): "Please enter a number in digits.",
-    ("number", "ambiguous"): "Please write thousands without a separator, such as {count}.",
-    ("number", "too_long"): "Please enter a number of at most {count} digits.",
-    ("number", "invalid_format"): "Please enter a number. Decimals allowed: {count}.",
-    ("date", "invalid_format"): "Please enter a date such as 2026-11-21.",
-    ("time", "invalid_format"): "Please enter a time such as 09:30.",
-    ("date_time", "invalid_format"): "Please enter a date and a time such as 2026-11-21 09:30.",
-    ("consent", "required"): "Please tick this box to go on.",
-    ("contact", "required"): "Please fill in every field.",
-    ("files", "required"): "Please choose a file.",
-    ("contact.email", "invalid_address"): "Please enter an e-mail address such as name@example.com.",
-    ("contact.phone", "invalid_address"): "Please enter a phone number such as +30 210 123 4567.",
-}
 WHOLE_NUMBER: Final = "Please enter a whole number."
-# Messages for a number or date out of range: with both bounds, the lower one, the upper one.
-_DATES: Final = (
-    "Please enter a date from {low} to {high}.",
-    "Please enter {low} or a later date.",
-    "Please enter {high} or an earlier date.",
+TEXTS: Final[Mapping[str, Mapping[str, Any]]] = tomllib.loads(
+    (resources.files(__package__ or "") / "answer_page.toml").read_text("utf-8")
 )
-BOUNDS: Final[Mapping[str, tuple[str, str, str]]] = {
-    "number": (
-        "Please enter a number from {low} to {high}.",
-        "Please enter {low} or more.",
-        "Please enter {high} or less.",
-    ),
-    "date": _DATES,
-    "date_time": _DATES,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,11 +202,9 @@ class AnswerPage:
 
     def with_layout(self, layout: Layout | None) -> "AnswerPage":
         """The page in the layout of a posted form; the visual may have changed since."""
-        return (
-            self
-            if layout is None or self.is_invitation
-            else replace(self, sequence=replace(self.sequence, layout=layout))
-        )
+        if layout is None or self.is_invitation:
+            return self
+        return replace(self, sequence=replace(self.sequence, layout=layout))
 
     @property
     def languages(self) -> list[str]:
@@ -276,13 +240,9 @@ class AnswerPage:
         return replace(self, sequence=self.sequence.answered(given))
 
     def marked(self, question_id: str | None, value: str | None) -> Marked | None:
-        question = self.sequence.definition.question(question_id or "")
-        if (
-            self.is_invitation
-            or question is None
-            or value is None
-            or question.question_id not in self.sequence.question_ids
-        ):
+        is_asked = question_id in self.sequence.question_ids
+        question = self.sequence.definition.question(question_id or "") if is_asked else None
+        if self.is_invitation or question is None or value is None:
             return None
         given = preselected(question, value)
         return None if given is None else Marked(question.question_id, given)
@@ -342,11 +302,6 @@ def answer_page_of(context: AnswerContext) -> AnswerPage:
     layout: Layout = "one_page" if instance.anonymity == "invitation" else head.theme.layout
     sequence = PageSequence(context.definition, question_ids, context.answers, context.facts, layout)
     return AnswerPage(head, sequence, instance.instance_id, context)
-
-
-def subject_of(answer_page: AnswerPage, number: int) -> str:
-    """The input of the token of a page's form."""
-    return f"{answer_page.issued.instance_id}/{number}"
 
 
 def head_of(questionnaire: PublicQuestionnaire, definition: Definition, locale: str) -> Head:
@@ -439,7 +394,7 @@ def preselected(question: Question, text: str) -> Given | None:
         return None
 
 
-def bounds(question: Question, texts: Texts, sentences: tuple[str, str, str]) -> str:
+def bounds(question: Question, texts: Texts, sentences: Sequence[str]) -> str:
     """One of three sentences, depending on which bounds a number or date has; "" without any."""
     low, high = _written_bounds(question, texts)
     if low and high:
@@ -457,16 +412,16 @@ def _sentence_of(question: Question, error: InvalidAnswer, texts: Texts, locale:
     if error.code == "exclusive" and error.part is not None:
         labels = {str(choice.value): choice.label for choice in localized(question, locale).choices}
         return texts(EXCLUSIVE, choice=labels[error.part])
-    if error.code == "out_of_range" and question.shape in BOUNDS:
-        return bounds(question, texts, BOUNDS[question.shape])
+    if error.code == "out_of_range" and question.shape in TEXTS["out_of_bounds"]:
+        return bounds(question, texts, TEXTS["out_of_bounds"][question.shape])
     if question.shape == "number" and error.code == "invalid_format" and not question.decimals:
         return texts(WHOLE_NUMBER)
     return _sentence(question, error.code, texts, limit=error.limit, part=error.part)
 
 
 def _sentence(question: Question, code: str, texts: Texts, *, limit: int | None = None, part: str | None = None) -> str:
-    own = OWN_SENTENCES.get((question.shape, code)) or OWN_SENTENCES.get((f"{question.shape}.{part}", code))
-    text = own or SENTENCES.get(code, MISFIT)
+    tables = (TEXTS["wrong_of"].get(name, {}) for name in (question.shape, f"{question.shape}.{part}"))
+    text = next((table[code] for table in (*tables, TEXTS["wrong"]) if code in table), MISFIT)
     if "{count}" not in text:
         return texts(text)
     return texts(MISFIT) if limit is None else texts(text, count=limit)
@@ -478,21 +433,11 @@ def _written_bounds(question: Question, texts: Texts) -> list[str]:
     return ["" if one is None else texts.number(one) for one in (question.number_min, question.number_max)]
 
 
-FILE_SENTENCES: Final[Mapping[Refusal, str]] = {
-    "empty": "“{name}” is empty.",
-    "too_large": "“{name}” is too large: each file may have {size}.",
-    "wrong_kind": "“{name}” is of another kind. Allowed: {types}.",
-    "damaged": "“{name}” cannot be read: it may be damaged.",
-    "harmful": "“{name}” was refused: it may be harmful.",
-    "unchecked": "“{name}” could not be checked just now. Please try again in a few minutes.",
-}
-
-
 def refused_text(question: Question, received: Received, texts: Texts) -> str:
     for one in received:
         if isinstance(one, RefusedFile):
             types, size = allowed_files(question, texts)
-            return texts(FILE_SENTENCES[one.refusal], name=one.name, types=types, size=size)
+            return texts(TEXTS["files"][one.refusal], name=one.name, types=types, size=size)
     return ""
 
 

@@ -46,7 +46,6 @@ class Answer:
 
 _COLUMNS: Final = columns_of(Answer)
 _COLUMNS_A: Final = qualified(_COLUMNS, "a")
-_NO_INSTANCE: Final = "There is no such questionnaire instance."
 
 
 async def list_answers(db: Database, *, organization_id: str, instance_id: str) -> list[Answer]:
@@ -133,13 +132,12 @@ async def _delete_answers(db: Database, *, organization_id: str, instance_id: st
 
 async def _delete_provisional(db: Database, *, organization_id: str, instance_id: str) -> Instance:
     """Remove the answer of a page that was only looked at, before a person answers."""
-    row = await db.fetch_row(
+    return await db.records(Instance.of).fetch_one(
         f"""with answers as (delete from answer where organization_id = $1 and instance_id = $2 and provisional)
            update questionnaire_instance set judgement = null, flags = null, held_submitted_time = null
            where organization_id = $1 and instance_id = $2 returning {INSTANCE_COLUMNS}""",
         *(organization_id, instance_id),
     )
-    return Instance.of(errors.found(row, _NO_INSTANCE))
 
 
 async def _update_viewed(db: Database, *, organization_id: str, instance_id: str, now: datetime) -> Instance | None:
@@ -173,7 +171,7 @@ async def _update_progress(
     counts toward. `flags` are added. A response that is kept apart gets its times when a person accepts it.
     """
     is_apart = judgement in {"held", "rejected"}
-    row = await db.fetch_row(
+    return await db.records(Instance.of).fetch_one(
         f"""update questionnaire_instance
            set viewed_time = coalesce(viewed_time, case when not $11::boolean then $8::timestamptz end),
              submitted_time = coalesce(submitted_time, case when $3 and not $11 then $5::timestamptz end),
@@ -187,26 +185,17 @@ async def _update_progress(
              finalized = finalized or $4, version = version + 1, updated_time = greatest(updated_time, $5)
            where organization_id = $1 and instance_id = $2
            returning {INSTANCE_COLUMNS}""",
-        organization_id,
-        instance_id,
-        is_submitted,
-        is_complete,
-        now,
+        *(organization_id, instance_id, is_submitted, is_complete, now),
         {} if score is None else {SCORE: str(score)},
-        list(quota_ids),
-        viewed_time,
-        list(flags),
-        judgement,
-        is_apart,
+        *(list(quota_ids), viewed_time, list(flags), judgement, is_apart),
     )
-    return Instance.of(errors.found(row, _NO_INSTANCE))
 
 
 async def _update_to_screened_out(
     db: Database, *, organization_id: str, instance_id: str, quota_id: str, now: datetime
 ) -> Instance:
     """Record the quota that was full; without `submitted_time` the instance is no response."""
-    row = await db.fetch_row(
+    return await db.records(Instance.of).fetch_one(
         f"""update questionnaire_instance
            set viewed_time = coalesce(viewed_time, $4), submitted_time = null, full_quota_id = $3,
              metadata = metadata - $5::text, version = version + 1, updated_time = greatest(updated_time, $4)
@@ -214,7 +203,6 @@ async def _update_to_screened_out(
            returning {INSTANCE_COLUMNS}""",
         *(organization_id, instance_id, quota_id, now, SCORE),
     )
-    return Instance.of(errors.found(row, _NO_INSTANCE))
 
 
 class Expired(errors.Gone):
@@ -302,20 +290,17 @@ async def context_of(db: Database, *, instance: Instance) -> AnswerContext:
     declared = await metadata_service.declared(
         db, organization_id=instance.organization_id, application_id=questionnaire.owner_application_id
     )
-    stored = await list_answers(db, **instance.key)
+    # Whoever answers begins anew: a machine may have given the provisional answer.
+    stored = [] if instance.is_provisional else await list_answers(db, **instance.key)
+    has_coupons = instance.finalized and _gives_coupons(version.definition)
     return AnswerContext(
         instance=instance,
         questionnaire=questionnaire,
         definition=version.definition,
         responder_metadata=metadata,
         facts=instances.facts_of(instance.metadata, metadata, declared),
-        # Whoever answers begins anew: a machine may have given the provisional answer.
-        answers={}
-        if instance.is_provisional
-        else {answer.question_id: Given(answer.value, answer.other_text) for answer in stored},
-        coupons=await coupon_pools.list_codes_of(db, **instance.key)
-        if instance.finalized and _gives_coupons(version.definition)
-        else {},
+        answers={answer.question_id: Given(answer.value, answer.other_text) for answer in stored},
+        coupons=await coupon_pools.list_codes_of(db, **instance.key) if has_coupons else {},
     )
 
 
@@ -352,7 +337,7 @@ async def require_capacity(db: Database, *, issuable: Issuable) -> None:
 
 async def record_view(db: Database, *, instance_id: str, now: datetime) -> None:
     found = await instances_store.get_public_instance(db, instance_id=instance_id)
-    instance = errors.found(found, _NO_INSTANCE)
+    instance = errors.found(found, "There is no such questionnaire instance.")
     if instance.anonymity == "invitation":
         return  # the time of a view would narrow down whose answers came
     if instance.viewed_time is not None or instance.is_kept_apart or instances.is_expired(instance, now):
@@ -425,8 +410,8 @@ async def save_answers(
             await _give_coupon(db, context=context, answers=edit.after, now=now)
     if is_first and questionnaire.credits_accountable:
         # Last in the transaction, because all answers of a plan lock one row.
-        application_id = questionnaire.owner_application_id
-        await plans.use_credit(db, organization_id=before.organization_id, application_id=application_id, now=now)
+        key = {"organization_id": before.organization_id, "application_id": questionnaire.owner_application_id}
+        await plans.use_credit(db, **key, now=now)
     return Saved(saved, wrong)
 
 

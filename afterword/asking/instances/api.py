@@ -41,7 +41,7 @@ from afterword.asking.instances.resources import (
     shown_of,
 )
 from afterword.asking.questionnaires import access, metadata as metadata_service, store as questionnaires_store
-from afterword.asking.questionnaires.store import Questionnaire, Version
+from afterword.asking.questionnaires.store import Questionnaire
 from afterword.core.answers import instances as core_instances
 from afterword.core.answers.files import EXTENSIONS
 from afterword.core.organizations.access import Caller
@@ -183,14 +183,12 @@ async def list_instances_with_children(call: Call[None], db: Database) -> Answer
     description="Tries conditions on a past response of the questionnaire; nothing is kept.",
 )
 async def try_conditions(call: Call[ConditionTest], db: Database) -> Answer:
+    questionnaire = await access.get(db, caller=call.caller, **call.ids)
+    instance_id, document = call.body.instance_id, call.body.conditions
     node, known = await triggers.read_conditions(
-        db,
-        caller=call.caller,
-        questionnaire=await access.get(db, caller=call.caller, **call.ids),
-        instance_id=call.body.instance_id,
-        document=call.body.conditions,
+        db, caller=call.caller, questionnaire=questionnaire, instance_id=instance_id, document=document
     )
-    leaves = [LeafResult.of(leaf) for leaf in conditions.leaves(node, known)]
+    leaves = [LeafResult(**leaf.document) for leaf in conditions.leaves(node, known)]
     return Answer(ConditionTestResult(matches=conditions.matches(node, known), leaves=leaves))
 
 
@@ -321,11 +319,10 @@ async def get_response_content(call: Call[None], db: Database) -> Answer:
 async def get_file(call: Call[None], db: Database) -> Answer:
     instance = await service.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
     file_id = call.ids["file_id"]
-    return Answer(
-        download=await files.download(
-            db, caller=call.caller, instance=instance, file_id=file_id, site=call.site, now=call.now
-        )
+    found = await files.download(
+        db, caller=call.caller, instance=instance, file_id=file_id, site=call.site, now=call.now
     )
+    return Answer(download=found)
 
 
 async def contents_of(
@@ -341,41 +338,27 @@ async def contents_of(
     if "Responder Value.Read" in caller.scopes:
         keys = sorted({(caller.organization_id, each.responder_id) for each in instances})
         people = {one.responder_id: one.metadata for one in await responders_store.list_responders(db, keys=keys)}
-    return [
-        _content_of(
-            each,
-            stored.get(each.instance_id, ()),
-            version=await questionnaires_store.get_version(db, **each.version_key),
-            metadata=ResponseMetadata(
-                questionnaire=each.metadata if "Questionnaire Value.Read" in caller.scopes else {},
-                responder=people.get(each.responder_id, {}),
-            ),
-            zone=zone,
+    found: list[ResponseContent] = []
+    for instance in instances:
+        version = await questionnaires_store.get_version(db, **instance.version_key)
+        given = {
+            answer.question_id: ResponseAnswer.shown(answer, version=version, locale=instance.locale, zone=zone)
+            for answer in stored.get(instance.instance_id, ())
+        }
+        asked = [q for q in version.definition.questions() if q.question_id in instance.question_ids and q.is_answered]
+        metadata = ResponseMetadata(
+            questionnaire=instance.metadata if "Questionnaire Value.Read" in caller.scopes else {},
+            responder=people.get(instance.responder_id, {}),
         )
-        for each in instances
-    ]
-
-
-def _content_of(
-    instance: store.Instance,
-    stored: Sequence[answers.Answer],
-    *,
-    version: Version,
-    metadata: ResponseMetadata,
-    zone: tzinfo,
-) -> ResponseContent:
-    given = {
-        answer.question_id: ResponseAnswer.shown(answer, version=version, locale=instance.locale, zone=zone)
-        for answer in stored
-    }
-    asked = [q for q in version.definition.questions() if q.question_id in instance.question_ids and q.is_answered]
-    return ResponseContent.of(
-        instance,
-        zone,
-        answers=[given[question.question_id] for question in asked if question.question_id in given],
-        skipped_question_ids=[q.question_id for q in asked if q.question_id not in given],
-        metadata=metadata,
-    )
+        content = ResponseContent.of(
+            instance,
+            zone,
+            answers=[given[question.question_id] for question in asked if question.question_id in given],
+            skipped_question_ids=[q.question_id for q in asked if q.question_id not in given],
+            metadata=metadata,
+        )
+        found.append(content)
+    return found
 
 
 @questions.list(
@@ -386,12 +369,11 @@ def _content_of(
     summary="Get Question Response Content",
 )
 async def list_question_answers(call: Call[None], db: Database) -> Answer:
-    question_id = call.ids["question_id"]
-    questionnaire = await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
-    key = {**questionnaire.key, "question_id": question_id}
+    await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
+    own = {"organization_id": call.caller.organization_id}
+    key = {**own, **call.ids}
     errors.found(await questionnaires_store.get_question_version_id(db, **key), "There is no such question.")
     rows = await answers.list_answers_of_question(db, **key, test_only=call.caller.test, page=call.page)
-    own = {"organization_id": questionnaire.organization_id}
     versions = {
         version_id: await questionnaires_store.get_version(db, **own, version_id=version_id)
         for version_id in {answer.version_id for answer, _ in rows.items}
@@ -462,14 +444,8 @@ async def _published(call: Call[None], db: Database) -> tuple[Questionnaire, Def
 
 
 async def _instances_of_questionnaire(call: Call[None], db: Database) -> Rows[store.ShownInstance]:
-    await access.get(db, caller=call.caller, questionnaire_id=call.ids["questionnaire_id"])
-    return await store.list_instances_of_questionnaire(
-        db,
-        organization_id=call.caller.organization_id,
-        questionnaire_id=call.ids["questionnaire_id"],
-        test_only=call.caller.test,
-        page=call.page,
-    )
+    key, test_only = (await access.get(db, caller=call.caller, **call.ids)).key, call.caller.test
+    return await store.list_instances_of_questionnaire(db, **key, test_only=test_only, page=call.page)
 
 
 def _issue_input(call: Call[InstanceRequest], declared: Declared) -> IssueInput:
@@ -489,13 +465,8 @@ async def _declared(call: Call[Any], db: Database) -> Declared:
 
 async def _change(call: Call[InstanceUpdate], db: Database) -> service.Change:
     members = call.body.named()
-    members["metadata"] = await _flat(call, db)
+    if given := members.pop("metadata", None):
+        instance = await service.get(db, caller=call.caller, **call.ids)
+        declared = await metadata_service.declared_of(db, **instance.questionnaire_key)
+        members["metadata"] = metadata.changes_of(given, declared=declared, strict=call.strict)
     return service.Change(**members, is_strict=call.strict)
-
-
-async def _flat(call: Call[InstanceUpdate], db: Database) -> metadata.Changes:
-    if call.body.metadata is UNSET or not call.body.metadata:
-        return metadata.Changes()
-    instance = await service.get(db, caller=call.caller, instance_id=call.ids["instance_id"])
-    declared = await metadata_service.declared_of(db, **instance.questionnaire_key)
-    return metadata.changes_of(call.body.metadata, declared=declared, strict=call.strict)

@@ -5,15 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
-from afterword.asking.instances.answer_page import (
-    CALL_RIGHT,
-    OWN_SENTENCES,
-    SENTENCES,
-    AnswerPage,
-    CallBack,
-    Fields,
-    first,
-)
+from afterword.asking.instances.answer_page import CALL_RIGHT, TEXTS, AnswerPage, CallBack, Fields, first
 from afterword.asking.instances.rendering import chosen_ending
 from afterword.core.answers import instances
 from afterword.core.answers.suspicion import token_of
@@ -122,11 +114,11 @@ def read(answer_page: AnswerPage, form: CallBack, fields: Fields) -> Read:
     )
     wrong: dict[str, str] = {}
     if normal is None:
-        wrong["number"] = t(OWN_SENTENCES["contact.phone", "invalid_address"])
+        wrong["number"] = t(TEXTS["wrong_of"]["contact.phone"]["invalid_address"])
     if window is None:
-        wrong["window"] = t(SENTENCES["unknown_value"])
+        wrong["window"] = t(TEXTS["wrong"]["unknown_value"])
     if len(note) > NOTE_CHARACTERS_MAX:
-        wrong["note"] = t(SENTENCES["too_long"], count=NOTE_CHARACTERS_MAX)
+        wrong["note"] = t(TEXTS["wrong"]["too_long"], count=NOTE_CHARACTERS_MAX)
     return Read(normal or "", window or form.spans[0], note or None, wrong)
 
 

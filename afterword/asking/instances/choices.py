@@ -97,10 +97,9 @@ async def judge_due(db: Database, *, now: datetime, limit: int) -> int:
     """Accept the next provisional answers that nothing speaks against; the others stay held back, with the signs."""
     due = await _list_due(db, now=now, limit=limit)
     for organization_id, instance_id in sorted(due):  # in this order, so that two who judge do not wait in turn
-        instance = await store.get_instance(
-            db, organization_id=organization_id, instance_id=instance_id, is_locked=True
-        )
-        is_due = await _settle_judge_time(db, organization_id=organization_id, instance_id=instance_id)
+        key = {"organization_id": organization_id, "instance_id": instance_id}
+        instance = await store.get_instance(db, **key, is_locked=True)
+        is_due = await _settle_judge_time(db, **key)
         if not is_due or instance is None or not (instance.is_provisional and instance.judgement == "held"):
             continue
         flags = await _list_signs(db, **instance.key)
@@ -112,7 +111,6 @@ async def judge_due(db: Database, *, now: datetime, limit: int) -> int:
 
 
 def said(answer_page: AnswerPage, question_id: str, given: Given) -> str:
-    """The sentence that tells what was recorded."""
     question, t = _question(answer_page, question_id), answer_page.texts
     shown = label(question, given.value, answer_page.head.locale)
     if shown is None:
@@ -193,7 +191,6 @@ async def _list_due(db: Database, *, now: datetime, limit: int) -> Sequence[tupl
 
 
 async def _list_signs(db: Database, *, organization_id: str, instance_id: str) -> list[Flag]:
-    """The signs against a provisional answer."""
     row = await db.fetch_row(
         """select (select count(*) > 1 from link_opening l
                where l.organization_id = $1 and l.instance_id = $2) as many_links,

@@ -74,10 +74,7 @@ async def list_ended(  # any tenant: the job is the installation's
              and i.valid_days = $1 and not i.finalized and i.full_quota_id is null and i.deleted_time is null
              and i.response_import_id is null
            order by coalesce(i.sent_time, i.created_time), i.instance_id limit $5""",
-        valid_days,
-        *after,
-        until,
-        limit,
+        *(valid_days, *after, until, limit),
     )
 
 
@@ -116,38 +113,25 @@ async def record_next(db: Database, *, now: datetime) -> int:
         end = min(until, cursor.expired_until + SPANS[0])
         await insert_cursors(db, after=cursor.expired_until, until=end)
         await _settle_cursor(db, cursor=replace(cursor, expired_until=end))
-        return 1
-    await _record(db, cursor=cursor, until=until, now=now)
+    else:
+        await _record(db, cursor=cursor, until=until, now=now)
     return 1
 
 
 async def _record(db: Database, *, cursor: Cursor, until: datetime, now: datetime) -> None:
-    lifetime = timedelta(hours=24 * cursor.valid_days)
-    end = until
+    days, lifetime, end = cursor.valid_days, timedelta(hours=24 * cursor.valid_days), until
+    begin = cursor.expired_until - lifetime
     for span in SPANS:
         end = min(until, cursor.expired_until + span)
-        count = await _count_ended(
-            db,
-            valid_days=cursor.valid_days,
-            after=cursor.expired_until - lifetime,
-            until=end - lifetime,
-            limit=EVENTS_MAX + 1,
-        )
+        count = await _count_ended(db, valid_days=days, after=begin, until=end - lifetime, limit=EVENTS_MAX + 1)
         if count <= EVENTS_MAX:
             break
     ended = await list_ended(
-        db,
-        valid_days=cursor.valid_days,
-        after=(cursor.expired_until - lifetime, cursor.expired_id),
-        until=end - lifetime,
-        limit=EVENTS_MAX,
+        db, valid_days=days, after=(begin, cursor.expired_id), until=end - lifetime, limit=EVENTS_MAX
     )
     recorded = [one.event("expired", now=now) for one in ended]
     await events.record(db, events=[replace(one, actor_kind="worker", actor_id=None) for one in recorded])
-    after = replace(cursor, expired_until=end, expired_id=LAST_ID)
+    last_id = LAST_ID
     if len(ended) == EVENTS_MAX:
-        last = ended[-1]
-        after = replace(
-            cursor, expired_until=(last.sent_time or last.created_time) + lifetime, expired_id=last.instance_id
-        )
-    await _settle_cursor(db, cursor=after)
+        end, last_id = (ended[-1].sent_time or ended[-1].created_time) + lifetime, ended[-1].instance_id
+    await _settle_cursor(db, cursor=replace(cursor, expired_until=end, expired_id=last_id))

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import os
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -57,16 +57,8 @@ async def insert_file(
         """insert into response_file (organization_id, instance_id, file_id, question_id, name, media_type, bytes,
              content_hash, content, created_time)
            values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)""",
-        organization_id,
-        instance_id,
-        file.file_id,
-        question_id,
-        file.name,
-        file.media_type,
-        len(file.content),
-        file.content_hash,
-        None if file.is_in_folder else file.content,
-        now,
+        *(organization_id, instance_id, file.file_id, question_id, file.name, file.media_type, len(file.content)),
+        *(file.content_hash, None if file.is_in_folder else file.content, now),
     )
 
 
@@ -107,7 +99,7 @@ async def _claim_strays(db: Database, *, now: datetime, limit: int) -> list[tupl
 
 
 def write(folder: Path, *, organization_id: str, file_id: str, content: bytes) -> None:
-    path = _path(folder, organization_id, file_id)
+    path = folder / organization_id / file_id
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     with part.open("wb") as file:
@@ -120,18 +112,14 @@ def write(folder: Path, *, organization_id: str, file_id: str, content: bytes) -
 
 def read(folder: Path, *, organization_id: str, file_id: str) -> bytes | None:
     with suppress(FileNotFoundError):
-        return _path(folder, organization_id, file_id).read_bytes()
+        return (folder / organization_id / file_id).read_bytes()
     return None
 
 
 def delete(folder: Path, *, organization_id: str, file_id: str) -> None:
-    path = _path(folder, organization_id, file_id)
+    path = folder / organization_id / file_id
     path.unlink(missing_ok=True)
     path.with_suffix(".part").unlink(missing_ok=True)
-
-
-def _path(folder: Path, organization_id: str, file_id: str) -> Path:
-    return folder / organization_id / file_id
 
 
 def _sync(folder: Path) -> None:
@@ -178,7 +166,6 @@ async def scan(command: Sequence[str], content: bytes, *, seconds: float) -> Res
     return RESULTS.get(process.returncode or 0, "unchecked")
 
 
-CHUNK_BYTES: Final = 65_536
 UNLISTED_MAX: Final = timedelta(hours=1)  # from a file to the answer that lists it
 STRAYS_MAX: Final = 100  # removed in one transaction
 
@@ -213,22 +200,25 @@ async def in_folder(
     pool: Pool, received: Mapping[str, Received], *, organization_id: str, site: Site
 ) -> dict[str, Received]:
     """The files after they were written to the folder, each noted before: one that no answer lists is removed later."""
-    found: dict[str, Received] = {}
-    for question_id, files in received.items():
-        found[question_id] = kept = list[NewFile | RefusedFile]()
-        for one in files:
-            if isinstance(one, NewFile):
-                key = {"organization_id": organization_id, "file_id": one.file_id}
-                async with transaction(pool) as db:
-                    await _insert_stray(db, **key, due_time=db.clock.now() + UNLISTED_MAX)
-                try:
-                    await asyncio.to_thread(partial(write, Path(site.file_folder), **key, content=one.content))
-                except OSError as error:
-                    raise errors.Unavailable("The folder of files cannot be written at the moment.") from error
-                kept.append(replace(one, is_in_folder=True))
-            else:
-                kept.append(one)
-    return found
+    return {
+        question_id: [await _in_folder(pool, one, organization_id, site) for one in files]
+        for question_id, files in received.items()
+    }
+
+
+async def _in_folder(
+    pool: Pool, file: NewFile | RefusedFile, organization_id: str, site: Site
+) -> NewFile | RefusedFile:
+    if isinstance(file, RefusedFile):
+        return file
+    key = {"organization_id": organization_id, "file_id": file.file_id}
+    async with transaction(pool) as db:
+        await _insert_stray(db, **key, due_time=db.clock.now() + UNLISTED_MAX)
+    try:
+        await asyncio.to_thread(partial(write, Path(site.file_folder), **key, content=file.content))
+    except OSError as error:
+        raise errors.Unavailable("The folder of files cannot be written at the moment.") from error
+    return replace(file, is_in_folder=True)
 
 
 async def remove_strays(db: Database, *, file_folder: str, now: datetime) -> int:
@@ -278,20 +268,9 @@ async def download(
         content = await asyncio.to_thread(partial(read, Path(site.file_folder), **key))
     if found is None or content is None:
         raise errors.NotFound("There is no such file.")
-    await audit.record(
-        db,
-        caller=caller,
-        action="downloaded",
-        thing_kind="questionnaire_instance",
-        thing_id=instance.instance_id,
-        now=now,
-    )
-    return Download(found.media_type, found.name, len(content), _chunks(content))
-
-
-async def _chunks(content: bytes) -> AsyncGenerator[bytes, None]:
-    for start in range(0, len(content), CHUNK_BYTES):
-        yield content[start : start + CHUNK_BYTES]
+    thing = {"thing_kind": "questionnaire_instance", "thing_id": instance.instance_id}
+    await audit.record(db, caller=caller, action="downloaded", **thing, now=now)
+    return Download.of(found.media_type, found.name, content)
 
 
 def _checked(question: Question, upload: Upload, *, now: datetime) -> NewFile | RefusedFile:

@@ -58,13 +58,6 @@ async def _list_issuables(  # any tenant: a claimed batch serves many organizati
     )
 
 
-async def _claim_issue(db: Database, *, organization_id: str, questionnaire_id: str, key: str) -> None:
-    """Let one transaction at a time issue for this key; others wait."""
-    await db.execute(
-        "select pg_advisory_xact_lock(hashtextextended($1, 0))", f"{organization_id}:{questionnaire_id}:{key}"
-    )
-
-
 async def insert_instances(  # any tenant: a claimed batch serves many organizations
     db: Database, *, instances: Sequence[Instance], event_ids: Sequence[str], actor: Actor
 ) -> set[tuple[str, str]]:
@@ -196,14 +189,9 @@ async def issue_by_link(
     responder_id = found[0].responder_id
     known = await _declared(db, issuable=issuable, metadata=request.metadata)
     if known.responder:
-        await responders.update(
-            db,
-            organization_id=organization_id,
-            responder_id=responder_id,
-            change=responders.Change(metadata=known.responder),
-            now=now,
-            actor=actor,
-        )
+        key = {"organization_id": organization_id, "responder_id": responder_id}
+        change = responders.Change(metadata=known.responder)
+        await responders.update(db, **key, change=change, now=now, actor=actor)
     actor = Actor("responder", responder_id)
     instance = _new_instance(
         issuable,
@@ -360,7 +348,7 @@ async def _existing(db: Database, *, issuable: Issuable, request: IssueInput) ->
     if key is None:
         return None
     # A second request with the same key waits here, so that it makes no unused responder.
-    await _claim_issue(db, **issuable.key, key=key)
+    await db.claim_key(f"{issuable.organization_id}:{issuable.questionnaire_id}:{key}")
     if request.reference_id is None:
         return await store.get_instance(db, organization_id=issuable.organization_id, instance_id=key)
     return await store.get_instance_by_reference(db, **issuable.key, reference_id=request.reference_id)

@@ -24,7 +24,6 @@ from afterword.asking.instances.answer_page import (
     page_number,
     posted_of,
     read_posted,
-    subject_of,
 )
 from afterword.asking.instances.answers import AnswerContext
 from afterword.asking.instances.files import Upload
@@ -111,11 +110,9 @@ async def post_answers(request: Request, placement: Placement | None = None) -> 
         async with db.transaction(request.state.pool) as database:
             context = await answers.lock_context(database, instance_id=_known(instance_id))
             answer_page = _page_of(request, context, placement).with_layout(posted.layout)
-            if not is_token(
-                posted.token, secret=site.secret, purpose=PAGE_PURPOSE, subject=subject_of(answer_page, posted.page)
-            ):
-                closed = await _closed(database, answer_page)
-                return closed or _unread(request, answer_page, posted)
+            subject = f"{instance_id}/{posted.page}"
+            if not is_token(posted.token, secret=site.secret, purpose=PAGE_PURPOSE, subject=subject):
+                return await _closed(database, answer_page) or _unread(request, answer_page, posted)
             return await _keep(request, database, answer_page, posted)
     except answers.Finalized:  # sent twice, or sent from another tab
         return html.redirect(page_address(instance_id, under=placement.path if placement else "/a"))
@@ -195,13 +192,9 @@ async def post_public_link(request: Request) -> Response:
 
 @routes.get("/p/{questionnaire_id}/logo", for_people=True)
 async def logo(request: Request) -> Response:
-    questionnaire_id: str = request.path_params["questionnaire_id"]
-    async with db.connection(request.state.pool) as database:
-        questionnaire = (
-            await store.get_public_questionnaire(database, questionnaire_id=questionnaire_id)
-            if ids.is_id(questionnaire_id)
-            else None
-        )
+    questionnaire = None
+    if ids.is_id(request.path_params["questionnaire_id"]):
+        questionnaire = await db.load(request.state.pool, store.get_public_questionnaire, **request.path_params)
     found = errors.found(logo_of(questionnaire.theme) if questionnaire else None, "There is no such picture.")
     return public.picture(found.content, found.media_type, is_named=request.query_params.get("v") == found.fingerprint)
 
@@ -379,7 +372,7 @@ async def _in_language(
     answer_page = answer_page.in_language(posted.locale)
     locale, now = answer_page.head.locale, database.clock.now()
     if locale != answer_page.issued.locale:
-        await service.choose_language(database, instance=answer_page.issued, locale=locale, now=now)
+        await service.update_language(database, **answer_page.issued.key, locale=locale, now=now)
     if has_wrong:
         return _page(request, answer_page, posted.page, posted=posted)
     return _go(answer_page, posted.page)
@@ -422,14 +415,8 @@ def _whole(request: Request, answer_page: AnswerPage, posted: Posted) -> Respons
         unsaved = {one: stored.get(one) for one in posted.files}
         answer_page = answer_page.answered(unsaved)
         wrong |= {one: Wrong(answer_page.texts("Please choose your files again.")) for one in unsaved}
-    return _page(
-        request,
-        answer_page,
-        number,
-        posted=posted if answer_page.hides_answers else None,  # else the stored answers are shown
-        wrong=wrong,
-        status=FORM_STATUS_WRONG,
-    )
+    shown = posted if answer_page.hides_answers else None  # else the stored answers are shown
+    return _page(request, answer_page, number, posted=shown, wrong=wrong, status=FORM_STATUS_WRONG)
 
 
 async def _complete(database: db.Database, answer_page: AnswerPage) -> Response:
@@ -520,7 +507,7 @@ def _page(
         answer_page,
         number,
         action=answer_page.address(instance_id, locale=locale),
-        token=token_of(site.secret, PAGE_PURPOSE, subject_of(answer_page, number)),
+        token=token_of(site.secret, PAGE_PURPOSE, f"{instance_id}/{number}"),
         view=None
         if answer_page.issued.viewed_time or answer_page.is_invitation
         else (f"{page_address(instance_id)}/view", token_of(site.secret, VIEW_PURPOSE, instance_id)),

@@ -25,11 +25,6 @@ async def _count_places(db: Database, *, organization_id: str, limits: Mapping[s
     )
 
 
-async def _claim_quota(db: Database, *, organization_id: str, quota_id: str) -> None:
-    """Let one transaction at a time take a place of this quota; others wait."""
-    await db.execute("select pg_advisory_xact_lock(hashtextextended($1, 0))", f"{organization_id}:quota:{quota_id}")
-
-
 PLACES_LOCKED = 200  # exceeded only if more responses than this are being completed in the same instant
 
 
@@ -41,7 +36,7 @@ async def first_full(db: Database, *, organization_id: str, quotas: Sequence[End
     last = [one for one, most in limits.items() if takes and most - PLACES_LOCKED <= counts[one] < most]
     if last:
         for quota_id in sorted(last):  # one order of locks for all
-            await _claim_quota(db, organization_id=organization_id, quota_id=quota_id)
+            await db.claim_key(f"{organization_id}:quota:{quota_id}")
         counts = await _count_places(db, **key)
     return next((one for one in quotas if counts[one.ending_id] >= limits[one.ending_id]), None)
 

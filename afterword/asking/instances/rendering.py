@@ -47,12 +47,6 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
-    styles: list[str]
-    scripts: list[str]
-
-
-@dataclass(frozen=True, slots=True)
 class Coupon:
     """A code with its pictures for cash desks; `bars` is None for one that Code 128 cannot hold."""
 
@@ -170,11 +164,8 @@ def thank_you_page(
         facts, link = [], public.Link(kiosk.path, t("Begin again"))
     elif can_change:
         end = instances.expires_time(instance)
-        facts.append(
-            t("You can change your answers until {date}.", date=t.date(end, time_zone=zone))
-            if end
-            else t("You can change your answers at any time.")
-        )
+        until = t("You can change your answers until {date}.", date=t.date(end, time_zone=zone)) if end else ""
+        facts.append(until or t("You can change your answers at any time."))
         link = public.Link(answer_page.address(instance.instance_id, page=1), t("Change my answers"))
     elif is_preview:
         facts = [t("This was a preview: nothing was kept.")]
@@ -259,11 +250,9 @@ def expired_page(answer_page: AnswerPage) -> Response:
             "This questionnaire could be answered until {date}. Thank you for wanting to help.",
             date=t.date(end, time_zone=head.questionnaire.time_zone),
         )
-    kept = t("Answers that you gave before then have been kept.") if answer_page.sequence.answers else ""
+    facts = [t("Answers that you gave before then have been kept.")] if answer_page.sequence.answers else []
     authored = filled(answer_page, head.definition.page_texts(head.locale).expired or "")
-    return _message(
-        head, title=t("The time to answer is over"), text=authored or text, facts=[kept] if kept else [], status=410
-    )
+    return _message(head, title=t("The time to answer is over"), text=authored or text, facts=facts, status=410)
 
 
 def closed_page(answer_page: AnswerPage) -> Response:
@@ -318,12 +307,8 @@ def leave_page(head: Head, *, has_pin: bool, is_wrong: bool) -> Response:
 def left_page(head: Head) -> Response:
     t, placement = head.texts, head.placement
     assert placement is not None  # noqa: S101
-    return public.message_page(
-        **_frame(head),
-        title=t("Kiosk mode has ended"),
-        link=public.Link(placement.path, t("Begin again")),
-        is_left=True,
-    )
+    again = public.Link(placement.path, t("Begin again"))
+    return public.message_page(**_frame(head), title=t("Kiosk mode has ended"), link=again, is_left=True)
 
 
 def used_page(head: Head) -> Response:
@@ -413,13 +398,14 @@ def _foot(answer_page: AnswerPage) -> str:
 
 def files_of(
     kinds: Collection[str], *, has_pictures: bool = False, is_searched: bool = False, has_choice: bool = False
-) -> Files:
+) -> dict[str, list[str]]:
+    """The addresses of `styles` and `scripts`."""
     names = [kind for kind in ("ranking", "slider") if kind in kinds]
     names += [name for name, is_used in (("dropdown", is_searched), ("choice", has_choice)) if is_used]
-    return Files(
-        styles=[static.url("public/controls.css")] if has_pictures or _STYLED & set(kinds) else [],
-        scripts=[static.url(f"public/{name}.js") for name in names],
-    )
+    return {
+        "styles": [static.url("public/controls.css")] if has_pictures or _STYLED & set(kinds) else [],
+        "scripts": [static.url(f"public/{name}.js") for name in names],
+    }
 
 
 def _frame(head: Head) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from afterword.asking.instances.answers import Answer
 from afterword.asking.instances.store import Instance
 from afterword.asking.questionnaires.store import Version
 from afterword.core.answers import values
-from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.questions import localized
 from afterword.core.wire.site import PublicPages
 from afterword.kit.db import Row
@@ -112,7 +111,6 @@ class InstanceWithChildren(QuestionnaireInstance):
         *,
         depth: int = DEPTH_MAX,
     ) -> "InstanceWithChildren":
-        """The instance and, `depth` generations down, its children."""
         below = children.get(instance.instance_id, ()) if depth else ()
         return cls(
             **msgspec.structs.asdict(instance_of(instance, pages, zone)),
@@ -135,10 +133,6 @@ class LeafResult(fields.Answer):
     value: Any
     actual: Any
     matches: bool
-
-    @classmethod
-    def of(cls, leaf: conditions.LeafResult) -> "LeafResult":
-        return cls(**leaf.document)
 
 
 class ConditionTestResult(fields.Answer):
@@ -203,7 +197,6 @@ class ResponseAnswer(fields.Resource):
 
     @classmethod
     def shown(cls, answer: Answer, *, version: Version, locale: str, zone: tzinfo) -> "ResponseAnswer":
-        """The answer beside its question's texts in the instance's language."""
         question = version.definition.question(answer.question_id)
         group = version.definition.group_of(answer.question_id)
         assert question is not None, "answers are stored for questions of their version only"  # noqa: S101

@@ -353,11 +353,6 @@ async def find(db: Database, *, caller: Caller, search: str | None, page: Page) 
     )
 
 
-async def count(db: Database, *, caller: Caller, search: str | None, page: Page) -> int:
-    counted = replace(page, with_total=True, with_results=False)
-    return (await find(db, caller=caller, search=search, page=counted)).total or 0
-
-
 async def views_of(
     db: Database, *, caller: Caller, responders: Sequence[ShownResponder], now: datetime
 ) -> dict[str, ResponderView]:
@@ -433,12 +428,10 @@ async def create(
 
 async def declared_names(db: Database, *, caller: Caller, responder_id: str) -> Declared:
     """The metadata names of the application that asked this responder last, else the product's."""
-    questionnaire_id = await _get_last_questionnaire_id(db, **caller.part, responder_id=responder_id)
-    if questionnaire_id is None:
+    last_id = await _get_last_questionnaire_id(db, **caller.part, responder_id=responder_id)
+    if last_id is None:
         return GLOBAL
-    return await metadata_service.declared_of(
-        db, organization_id=caller.organization_id, questionnaire_id=questionnaire_id
-    )
+    return await metadata_service.declared_of(db, organization_id=caller.organization_id, questionnaire_id=last_id)
 
 
 async def find_or_create(
@@ -595,7 +588,7 @@ class ResponderCount(fields.Answer):
 
 @routes.list("/q/responder", answer=Responder, query=ResponderQuery, summary="Get all responders", description=SEARCH)
 async def list_responders(call: Call[Any], db: Database) -> Answer:
-    rows = await find(db, caller=call.caller, search=_search(call), page=call.page)
+    rows = await find(db, caller=call.caller, search=call.query.search, page=call.page)
     views = await views_of(db, caller=call.caller, responders=rows.items, now=call.now)
     return Answer(rows.map(lambda responder: responder_of(views[responder.responder_id], call.zone)))
 
@@ -609,7 +602,9 @@ async def list_responders(call: Call[Any], db: Database) -> Answer:
     description=f"The same filters as the list. {SEARCH}",
 )
 async def count_responders(call: Call[Any], db: Database) -> Answer:
-    return Answer(ResponderCount(count=await count(db, caller=call.caller, search=_search(call), page=call.page)))
+    page = replace(call.page, with_total=True, with_results=False)
+    found = await find(db, caller=call.caller, search=call.query.search, page=page)
+    return Answer(ResponderCount(count=found.total or 0))
 
 
 @routes.post(
@@ -649,11 +644,6 @@ async def update_responder(call: Call[ResponderUpdate], db: Database) -> Answer:
         db, caller=call.caller, **call.ids, change=_change(call, declared), now=call.now, expect=call.expect
     )
     return await _answer(call, db, responder)
-
-
-def _search(call: Call[Any]) -> str | None:
-    query: ResponderQuery | None = call.query
-    return None if query is None else query.search
 
 
 def _change(call: Call[ResponderUpdate] | Call[ResponderRequest], declared: Declared) -> Change:

@@ -13,6 +13,7 @@ from afterword.asking.instances.answer_page import AnswerPage, answer_page_of, r
 from afterword.core.answers.suspicion import is_token, token_of
 from afterword.kit import db
 from afterword.kit.db import Database
+from afterword.kit.db.columns import within
 from afterword.kit.web import html, public
 from afterword.kit.web.routing import Pages
 
@@ -46,13 +47,10 @@ async def count_clicks(
     `only`: the name and the values of metadata that limit the caller.
     """
     return await db.fetch_value(
-        """select count(*) from (
+        f"""select count(*) from (
              select from review_click c
              where c.organization_id = $1 and c.questionnaire_id = $2 and c.created_time >= $3 and c.created_time < $4
-               and ($6::text[] is null or exists (
-                 select from questionnaire_instance i
-                 where i.organization_id = c.organization_id and i.instance_id = c.instance_id
-                   and i.metadata ->> ($6::text[])[1] = any(($6::text[])[2:])))
+               and {within("c.instance_id", "$6")}
              limit $5) n""",
         *(organization_id, questionnaire_id, from_time, to_time, COUNTED_MAX, only),
     )

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Final, Literal
 
 from afterword import errors
 from afterword.asking.instances import responders as instance_responders, store
-from afterword.asking.instances.store import Instance, TimeKind
+from afterword.asking.instances.store import Instance
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.core.answers import instances
 from afterword.core.organizations.access import Caller
@@ -16,10 +16,12 @@ from afterword.core.text import locales
 from afterword.events import service as events
 from afterword.events.service import NewEvent
 from afterword.kit.db import Database
+from afterword.kit.db.columns import arrays
 from afterword.people.responders import service as responders
 from afterword.tenants.organizations import retention as holds
 
 NO_INSTANCE: Final = "There is no such questionnaire instance."
+TimeKind = Literal["sent", "delivered", "bounced", "processed", "flow"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,13 +41,30 @@ async def get(db: Database, *, caller: Caller, instance_id: str, is_locked: bool
     return errors.found(found, NO_INSTANCE)
 
 
-async def mark(db: Database, kind: TimeKind, *, times: Mapping[tuple[str, str], datetime], now: datetime) -> int:
+async def settle_times(  # any tenant: workers serve many organizations
+    db: Database, kind: TimeKind, *, times: Mapping[tuple[str, str], datetime], now: datetime
+) -> int:
     """Set a time of these instances, by organization and instance, once; returns the number of those set.
 
     Kinds: their first message was sent, delivered or bounced, the alerts processed their completion, a sequence queued
     items.
     """
-    return await store.settle_times(db, kind=kind, times=times, now=now)
+    return await db.execute(
+        """update questionnaire_instance i
+           set sent_time = coalesce(i.sent_time, case when $4 = 'sent' then b.time end),
+             delivered_time = coalesce(i.delivered_time, case when $4 = 'delivered' then b.time end),
+             bounced_time = coalesce(i.bounced_time, case when $4 = 'bounced' then b.time end),
+             processed_time = coalesce(i.processed_time, case when $4 = 'processed' then b.time end),
+             flow_time = coalesce(i.flow_time, case when $4 = 'flow' then b.time end),
+             version = i.version + 1, updated_time = greatest(i.updated_time, $5)
+           from unnest($1::text[], $2::text[], $3::timestamptz[]) as b (organization_id, instance_id, time)
+           where i.organization_id = b.organization_id and i.instance_id = b.instance_id
+             and case $4 when 'sent' then i.sent_time when 'delivered' then i.delivered_time
+               when 'bounced' then i.bounced_time when 'processed' then i.processed_time
+               else i.flow_time end is null""",
+        *arrays(times, 2),
+        *(list(times.values()), kind, now),
+    )
 
 
 async def update(
@@ -112,8 +131,13 @@ async def _expected(db: Database, *, caller: Caller, instance_id: str, expect: e
     return instance
 
 
-async def choose_language(db: Database, *, instance: Instance, locale: str, now: datetime) -> None:
-    await store.update_language(db, **instance.key, locale=locale, now=now)
+async def update_language(db: Database, *, organization_id: str, instance_id: str, locale: str, now: datetime) -> None:
+    await db.execute(
+        """update questionnaire_instance
+           set locale = $3, version = version + 1, updated_time = greatest(updated_time, $4)
+           where organization_id = $1 and instance_id = $2 and deleted_time is null""",
+        *(organization_id, instance_id, locale, now),
+    )
 
 
 async def _matched(db: Database, *, instance: Instance, change: Change) -> str | None:

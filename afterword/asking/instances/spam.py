@@ -161,12 +161,8 @@ async def accept(db: Database, *, caller: Caller, before: Instance, now: datetim
     recorded += [answers.completed_event(context, now=now)] if after.finalized else []
     await events.record(db, events=recorded)
     if before.judgement == "held" and context.questionnaire.credits_accountable:
-        await plans.use_credit(
-            db,
-            organization_id=after.organization_id,
-            application_id=context.questionnaire.owner_application_id,
-            now=now,
-        )
+        key = {"organization_id": after.organization_id, "application_id": context.questionnaire.owner_application_id}
+        await plans.use_credit(db, **key, now=now)
 
 
 async def _reject(db: Database, *, caller: Caller, before: Instance, now: datetime) -> None:

@@ -96,11 +96,9 @@ async def read_start(request: Request, database: db.Database, *, nonce: str) -> 
     """The instance of a public link's reference, else one that may be issued; raises NotFound."""
     questionnaire_id: str = request.path_params["questionnaire_id"]
     reference_id: str | None = request.path_params.get("reference_id")
-    questionnaire = (
-        await store.get_public_questionnaire(database, questionnaire_id=questionnaire_id)
-        if ids.is_id(questionnaire_id) and (reference_id is None or REFERENCE.match(reference_id))
-        else None
-    )
+    questionnaire = None
+    if ids.is_id(questionnaire_id) and (reference_id is None or REFERENCE.match(reference_id)):
+        questionnaire = await store.get_public_questionnaire(database, questionnaire_id=questionnaire_id)
     if questionnaire is None or not questionnaire.public_link:
         raise errors.NotFound("There is no such page.")
     return await start_of(request, database, questionnaire=questionnaire, reference_id=reference_id, nonce=nonce)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
-from typing import Any, Final, Literal, LiteralString
+from typing import Any, Final, LiteralString
 
 import msgspec
 
@@ -19,7 +19,7 @@ from afterword.core.wire.lists import Page, Rows
 from afterword.core.wire.times import Instant
 from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import Database, Row
-from afterword.kit.db.columns import columns_of, maker_of, qualified
+from afterword.kit.db.columns import columns_of, has_own, maker_of, qualified
 
 
 class ShownInstance(msgspec.Struct, frozen=True):
@@ -135,13 +135,6 @@ OF_APPLICATIONS: Final[LiteralString] = """(cardinality($3::text[]) = 0 or exist
     and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($3)))"""
 
 INSTANCE_COLUMNS_I: Final = qualified(INSTANCE_COLUMNS, "i")
-_ONLY: Final[LiteralString] = """($5::text[] is null or i.metadata ->> ($5::text[])[1] = any(($5::text[])[2:]))"""
-_REACHED: Final[LiteralString] = f"""from questionnaire_instance i
-  where i.organization_id = $1 and i.instance_id = $2 and i.deleted_time is null and (i.test or not $4)
-    and {OF_APPLICATIONS} and {_ONLY}"""
-_PUBLIC_INSTANCE: Final[LiteralString] = f"""{INSTANCE_COLUMNS} from questionnaire_instance
-  where instance_id = $1 and deleted_time is null order by created_time limit 1"""
-TimeKind = Literal["sent", "delivered", "bounced", "processed", "flow"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +184,9 @@ async def get_instance(
 ) -> Instance | None:
     lock: LiteralString = "for update of i" if is_locked else ""
     return await db.records(Instance.of).fetch_row(
-        f"select {INSTANCE_COLUMNS_I} {_REACHED} {lock}",
+        f"""select {INSTANCE_COLUMNS_I} from questionnaire_instance i
+           where i.organization_id = $1 and i.instance_id = $2 and i.deleted_time is null and (i.test or not $4)
+             and {OF_APPLICATIONS} and {has_own("i.metadata", "$5")} {lock}""",
         *(organization_id, instance_id, list(application_ids), test_only, only),
     )
 
@@ -219,8 +214,7 @@ async def get_shown_instance(
                   i.short_code as collection_url_short, null as collection_url_long, i.version
            from questionnaire_instance i
            where i.organization_id = $1 and i.instance_id = any($5::text[]) and i.deleted_time is null
-             and (i.test or not $2) and {OF_APPLICATIONS}
-             and ($4::text[] is null or i.metadata ->> ($4::text[])[1] = any(($4::text[])[2:]))""",
+             and (i.test or not $2) and {OF_APPLICATIONS} and {has_own("i.metadata", "$4")}""",
         *(organization_id, test_only, tuple(application_ids), only and tuple(only)),
         id=instance_id,
     )
@@ -230,7 +224,11 @@ async def get_public_instance(  # any tenant: its id opens the page
     db: Database, *, instance_id: str, is_locked: bool = False
 ) -> Instance | None:
     lock: LiteralString = "for update" if is_locked else ""
-    return await db.records(Instance.of).fetch_row(f"select {_PUBLIC_INSTANCE} {lock}", instance_id)
+    return await db.records(Instance.of).fetch_row(
+        f"""select {INSTANCE_COLUMNS} from questionnaire_instance where instance_id = $1 and deleted_time is null
+           order by created_time limit 1 {lock}""",
+        instance_id,
+    )
 
 
 async def get_instance_by_short_code(  # any tenant: the code opens the page
@@ -348,25 +346,8 @@ async def update_instance(
                (coalesce($3, responder_id), coalesce($4, locale), coalesce($5, valid_days), coalesce($6, editable),
                 (metadata || $7::jsonb) - $8::text[])
            returning {INSTANCE_COLUMNS}""",
-        organization_id,
-        instance_id,
-        responder_id,
-        locale,
-        valid_days,
-        editable,
-        dict(metadata_set),
-        list(metadata_removed),
-        now,
-        updated_by,
-    )
-
-
-async def update_language(db: Database, *, organization_id: str, instance_id: str, locale: str, now: datetime) -> None:
-    await db.execute(
-        """update questionnaire_instance
-           set locale = $3, version = version + 1, updated_time = greatest(updated_time, $4)
-           where organization_id = $1 and instance_id = $2 and deleted_time is null""",
-        *(organization_id, instance_id, locale, now),
+        *(organization_id, instance_id, responder_id, locale, valid_days, editable),
+        *(dict(metadata_set), list(metadata_removed), now, updated_by),
     )
 
 
@@ -380,31 +361,6 @@ async def delete_instance(
            where organization_id = $1 and instance_id = $2 and deleted_time is null
            returning {INSTANCE_COLUMNS}""",
         *(organization_id, instance_id, now, updated_by),
-    )
-
-
-async def settle_times(  # any tenant: workers serve many organizations
-    db: Database, *, kind: TimeKind, times: Mapping[tuple[str, str], datetime], now: datetime
-) -> int:
-    """Set this time of these instances, by organization and instance, once; returns the number set."""
-    return await db.execute(
-        """update questionnaire_instance i
-           set sent_time = coalesce(i.sent_time, case when $4 = 'sent' then b.time end),
-             delivered_time = coalesce(i.delivered_time, case when $4 = 'delivered' then b.time end),
-             bounced_time = coalesce(i.bounced_time, case when $4 = 'bounced' then b.time end),
-             processed_time = coalesce(i.processed_time, case when $4 = 'processed' then b.time end),
-             flow_time = coalesce(i.flow_time, case when $4 = 'flow' then b.time end),
-             version = i.version + 1, updated_time = greatest(i.updated_time, $5)
-           from unnest($1::text[], $2::text[], $3::timestamptz[]) as b (organization_id, instance_id, time)
-           where i.organization_id = b.organization_id and i.instance_id = b.instance_id
-             and case $4 when 'sent' then i.sent_time when 'delivered' then i.delivered_time
-               when 'bounced' then i.bounced_time when 'processed' then i.processed_time
-               else i.flow_time end is null""",
-        [organization_id for organization_id, _ in times],
-        [instance_id for _, instance_id in times],
-        list(times.values()),
-        kind,
-        now,
     )
 
 

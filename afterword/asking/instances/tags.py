@@ -167,18 +167,12 @@ async def add(db: Database, *, caller: Caller, instance_id: str, text: str, now:
     """Returns the tag, new or existing. Raises NotFound, Invalid."""
     tag = _normalised(text)
     instance = await instances.get(db, caller=caller, instance_id=instance_id)
-    return await tag_instance(db, instance=instance, tag=tag, now=now, actor=Actor.of(caller))
-
-
-async def tag_instance(db: Database, *, instance: Instance, tag: str, now: datetime, actor: Actor) -> TagRecord:
-    """As `add`, for rules: a normalized tag, on an instance that was read before. Raises Invalid."""
-    key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id}
-    tagged = await _get_tag(db, **key, tag=tag)
+    tagged = await _get_tag(db, **instance.key, tag=tag)
     if tagged is None:
-        await _change(db, instance, tag, adds=True, actor=actor, now=now)
-        tagged = await _get_tag(db, **key, tag=tag)
+        await _change(db, instance, tag, adds=True, actor=Actor.of(caller), now=now)
+        tagged = await _get_tag(db, **instance.key, tag=tag)
     if tagged is None:
-        errors.found(await instances_store.get_instance(db, **key), "There is no such questionnaire instance.")
+        await instances.get(db, caller=caller, instance_id=instance_id)
         raise errors.Invalid.at("/tag", "too_many", Sentence("An instance has at most {n} tags.", n=INSTANCE_TAGS_MAX))
     return tagged
 
@@ -224,9 +218,7 @@ async def rename(
     tag = named(text)
     wanted = _normalised(to)
     key = {"organization_id": caller.organization_id}
-    found = await list_instance_ids(db, **key, tag=tag, limit=RENAMED_MAX + 1)
-    if not found:
-        raise errors.NotFound(NO_TAG)
+    found = errors.found(await list_instance_ids(db, **key, tag=tag, limit=RENAMED_MAX + 1) or None, NO_TAG)
     expect(VERSION)
     if wanted == tag:
         return tag
@@ -235,9 +227,8 @@ async def rename(
             Sentence("There is a tag “{tag}” already. Tag the responses with it, then remove this one.", tag=wanted)
         )
     if len(found) > RENAMED_MAX:
-        raise errors.Invalid.at(
-            "/tag", "too_many", Sentence("A tag of more than {n} responses keeps its name.", n=RENAMED_MAX)
-        )
+        message = Sentence("A tag of more than {n} responses keeps its name.", n=RENAMED_MAX)
+        raise errors.Invalid.at("/tag", "too_many", message)
     renamed = await _update_tags(db, **key, tag=tag, to=wanted)
     known = await instances_store.list_instances_by_ids(db, **key, instance_ids=found)
     instances = {one.instance_id: one for one in known}

@@ -63,10 +63,9 @@ async def list_facts(
 
 
 async def _declared(db: Database, *, organization_id: str, instances: Sequence[Instance]) -> Mapping[str, Declared]:
+    own = {"organization_id": organization_id}
     return {
-        questionnaire_id: await metadata_service.declared_of(
-            db, organization_id=organization_id, questionnaire_id=questionnaire_id
-        )
+        questionnaire_id: await metadata_service.declared_of(db, **own, questionnaire_id=questionnaire_id)
         for questionnaire_id in {instance.questionnaire_id for instance in instances}
     }
 
@@ -75,15 +74,11 @@ async def _answers(
     db: Database, *, organization_id: str, instance_ids: Sequence[str]
 ) -> defaultdict[str, dict[str, object]]:
     found: defaultdict[str, dict[str, object]] = defaultdict(dict)
-    stored = await answers_store.list_answers_of_instances(
-        db, organization_id=organization_id, instance_ids=instance_ids
-    )
-    for answer in stored:
+    own = {"organization_id": organization_id}
+    for answer in await answers_store.list_answers_of_instances(db, **own, instance_ids=instance_ids):
         if answer.provisional:
             continue
-        version = await questionnaires_store.get_version(
-            db, organization_id=organization_id, version_id=answer.version_id
-        )
+        version = await questionnaires_store.get_version(db, **own, version_id=answer.version_id)
         question = version.definition.question(answer.question_id)
         if question is not None:
             found[answer.instance_id].update(values.facts_of(question, answer.value))
@@ -101,14 +96,11 @@ async def read_conditions(
     instance = await store.get_instance(db, **caller.reach, instance_id=instance_id)
     if instance is None or instance.questionnaire_id != questionnaire.questionnaire_id:
         raise errors.Invalid.at("/instance_id", "unknown_id", "There is no such instance of this questionnaire.")
-    declared = await metadata_service.declared_of(
-        db, organization_id=caller.organization_id, questionnaire_id=questionnaire.questionnaire_id
-    )
+    own = {"organization_id": caller.organization_id}
+    declared = await metadata_service.declared_of(db, **questionnaire.key)
     kinds: dict[str, Kind] = {}
     for version_id in {instance.version_id, questionnaire.published_version_id or instance.version_id}:
-        version = await questionnaires_store.get_version(
-            db, organization_id=caller.organization_id, version_id=version_id
-        )
+        version = await questionnaires_store.get_version(db, **own, version_id=version_id)
         for question in version.definition.questions():
             kinds |= question.kinds
     scope = Scope(questions=kinds, metadata=declared.types, undeclared="text", tags=True)
@@ -116,7 +108,7 @@ async def read_conditions(
     node = conditions.read(document, "/conditions", findings, scope)
     findings.check()
     caller.require_values(leaf.subject for leaf in conditions.leaves_of(node))
-    found = await list_facts(db, organization_id=caller.organization_id, instance_ids=[instance_id])
+    found = await list_facts(db, **own, instance_ids=[instance_id])
     return node, found.get(instance_id, {})
 
 

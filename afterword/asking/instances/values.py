@@ -151,9 +151,7 @@ async def list_instance_values(call: Call[None], db: Database) -> Answer:
 )
 async def list_questionnaire_responder_values(call: Call[None], db: Database) -> Answer:
     questionnaire = await access.get(db, caller=call.caller, **call.ids)
-    rows = await list_responder_values_of_questionnaire(
-        db, **call.caller.reach, questionnaire_id=questionnaire.questionnaire_id, page=call.page
-    )
+    rows = await list_responder_values_of_questionnaire(db, **call.caller.reach, **call.ids, page=call.page)
     declared = await metadata.declared_of(db, **questionnaire.key)
     return _answer(call, ResponderValue, rows, declared.responder)
 
@@ -168,14 +166,9 @@ async def list_questionnaire_responder_values(call: Call[None], db: Database) ->
 )
 async def list_responder_values(call: Call[None], db: Database) -> Answer:
     responder = await responders.get(db, caller=call.caller, **call.ids)
-    rows = await list_responder_value_records(
-        db,
-        organization_id=responder.organization_id,
-        responder_id=responder.responder_id,
-        is_shown=responder.is_whole,
-        page=call.page,
-    )
-    declared = await responders.declared_names(db, caller=call.caller, responder_id=responder.responder_id)
+    key = {"organization_id": call.caller.organization_id, **call.ids}
+    rows = await list_responder_value_records(db, **key, is_shown=responder.is_whole, page=call.page)
+    declared = await responders.declared_names(db, caller=call.caller, **call.ids)
     return _answer(call, ResponderValue, rows, declared.responder)
 
 
@@ -188,7 +181,6 @@ def _answer(
 def shown(
     resource: type[fields.Resource], row: Row, known: Mapping[str, MetadataDefinition], zone: tzinfo
 ) -> fields.Resource:
-    """The value with its declaration, if there is one."""
     found = known.get(row["name"])
     declared = {"metadata_id": found and found.metadata_id, "type": found.type if found else "text"}
     return resource.of(SimpleNamespace(**row), zone, **declared)

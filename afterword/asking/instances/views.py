@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from afterword.asking.instances import answer_page
-from afterword.asking.instances.answer_page import NUMBER_DIGITS_MAX, Fields, Wrong, bounds, first
+from afterword.asking.instances.answer_page import NUMBER_DIGITS_MAX, TEXTS, Fields, Wrong, bounds, first
 from afterword.core.answers import values as answer_forms
 from afterword.core.answers.files import EXTENSIONS, accepted
 from afterword.core.answers.values import CONTACT_CHARACTERS_MAX, OTHER, OTHER_TEXT_CHARACTERS_MAX, REMOVE, Given
@@ -20,36 +20,6 @@ NUMBER_CHARACTERS_MAX: Final = 24
 
 # One control; the title is its label.
 LABELLED: Final = frozenset({"dropdown", "text", "number", "slider", "date", "time", "date_time", "consent", "files"})
-
-MOUTHS: Final[Mapping[str, str]] = {  # SVG paths in a view box of 24 by 24
-    "Very bad": "M7.8 17c1.2-2 2.6-3 4.2-3s3 1 4.2 3",
-    "Bad": "M8 16.4c1.2-1 2.4-1.5 4-1.5s2.8.5 4 1.5",
-    "Neutral": "M8 15.6h8",
-    "Good": "M8 14.6c1.2 1.1 2.4 1.6 4 1.6s2.8-.5 4-1.6",
-    "Very good": "M7.4 13.6c1 2.4 2.6 3.6 4.6 3.6s3.6-1.2 4.6-3.6z",
-}
-CONTACT_LABELS: Final[Mapping[str, str]] = {
-    "name": "Name", "email": "E-mail address", "phone": "Phone number", "preferred_time": "When to reach you",
-    "street": "Street and number", "postal_code": "Postal code", "city": "City", "region": "Region",
-    "country": "Country",
-}  # fmt: skip
-# `type`, `inputmode` and `autocomplete` of each field of a contact.
-CONTACT_INPUTS: Final[Mapping[str, tuple[str, str, str]]] = {
-    "name": ("text", "text", "name"),
-    "email": ("email", "email", "email"),
-    "phone": ("tel", "tel", "tel"),
-    "preferred_time": ("text", "text", "off"),
-    "street": ("text", "text", "street-address"),
-    "postal_code": ("text", "text", "postal-code"),
-    "city": ("text", "text", "address-level2"),
-    "region": ("text", "text", "address-level1"),
-    "country": ("text", "text", "country-name"),
-}
-BOUNDS: Final[Mapping[str, tuple[str, str, str]]] = {
-    "number": ("From {low} to {high}.", "{low} or more.", "{high} or less."),
-    "date": ("From {low} to {high}.", "{low} or later.", "{high} or earlier."),
-    "date_time": ("From {low} to {high}.", "{low} or later.", "{high} or earlier."),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +231,7 @@ def _options(question: Question, kind: str, shown: Shown, *, texts: Texts, ends:
     keys = question.scale
     if faces := TYPES[question.type].faces:
         named = zip(keys, faces[len(keys)], strict=True)
-        return [Option(key, texts(name), key in shown.chosen, MOUTHS[name]) for key, (_, name) in named]
+        return [Option(key, texts(name), key in shown.chosen, TEXTS["mouths"][name]) for key, (_, name) in named]
     if kind == "stars":
         labels = {key: texts("{value} of {most} stars", value=key, most=keys[-1]) for key in keys}
     else:
@@ -274,11 +244,11 @@ def _lines(question: Question, shown: Shown, wrong: Wrong | None, texts: Texts) 
     needs_all = wrong is not None and question.is_required and bool(question.rows or question.contact_fields)
     for part, label in answer_forms.parts(question).items():
         text = shown.parts.get(part, "")
-        input_type, mode, autocomplete = CONTACT_INPUTS.get(part, ("text", "text", "off"))
+        own, input_type, mode, autocomplete = TEXTS["contact"].get(part, (label, "text", "text", "off"))
         found.append(
             Line(
                 name=answer_forms.field_name(question.question_id, part),
-                label=texts(CONTACT_LABELS[part]) if question.contact_fields else label,
+                label=texts(own) if question.contact_fields else label,
                 text=text,
                 wrong=(wrong is not None and wrong.part == part) or (needs_all and not text.strip()),
                 options=_line_options(question, text),
@@ -329,7 +299,7 @@ def _mode(question: Question) -> str:
 def _bounds(question: Question, texts: Texts) -> str:
     match question.shape:
         case "number" | "date" | "date_time":
-            return bounds(question, texts, BOUNDS[question.shape])
+            return bounds(question, texts, TEXTS["bounds"][question.shape])
         case "choices":
             return _count(question, texts)
         case "files":

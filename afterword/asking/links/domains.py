@@ -42,7 +42,15 @@ class CustomDomainRecord:
 
     organization_id: fields.Id
     host: str
-    problem: str | None
+    problem: Annotated[
+        Literal["in_use", "not_asked", "not_reached", "record_missing"] | None,
+        Meta(
+            description=(
+                "Of the last check. `in_use`: another organization holds the host. `not_asked`: no name server "
+                "answered. `not_reached`: a call to the host did not come here. `record_missing`: no such record."
+            )
+        ),
+    ]
     proven_time: datetime | None
     reached_time: datetime | None
     lost_time: datetime | None
@@ -75,8 +83,9 @@ _HELD: Final[LiteralString] = "proven_time is not null and lost_time is null"
 
 async def get_domain(db: Database, *, organization_id: str, is_locked: bool = False) -> CustomDomainRecord | None:
     lock: LiteralString = "for no key update" if is_locked else ""
-    query: LiteralString = f"select {_COLUMNS} from custom_domain where organization_id = $1 {lock}"
-    return await db.records(CustomDomainRecord).fetch_row(query, organization_id)
+    return await db.records(CustomDomainRecord).fetch_row(
+        f"select {_COLUMNS} from custom_domain where organization_id = $1 {lock}", organization_id
+    )
 
 
 async def get_holder(db: Database, *, host: str) -> CustomDomainRecord | None:  # any tenant: one of them holds the host
@@ -183,7 +192,6 @@ async def list_owners(db: Database, *, kind: str, key: str) -> set[str]:  # any 
     return {row["organization_id"] for row in rows}
 
 
-NO_DOMAIN: Final = "The organization has no domain of its own."
 RECORD_PURPOSE: Final = "domain record"
 REACH_PURPOSE: Final = "domain reached"
 ASK_SECONDS_MAX: Final = 2.0
@@ -196,8 +204,9 @@ Found = Literal["found", "missing", "not_asked"]
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
-async def get(db: Database, *, caller: Caller) -> CustomDomainRecord:
-    return errors.found(await get_domain(db, organization_id=caller.organization_id), NO_DOMAIN)
+async def get(db: Database, *, caller: Caller, is_locked: bool = False) -> CustomDomainRecord:
+    found = await get_domain(db, organization_id=caller.organization_id, is_locked=is_locked)
+    return errors.found(found, "The organization has no domain of its own.")
 
 
 async def claim(
@@ -216,15 +225,13 @@ async def claim(
         expect(before.version)
         if before.host == name:
             return before, False
-    new = await _update_domain(
-        db, organization_id=caller.organization_id, host=name, now=now, updated_by=caller.actor_id
-    )
-    return new, before is None
+    key = {"organization_id": caller.organization_id, "host": name}
+    return await _update_domain(db, **key, now=now, updated_by=caller.actor_id), before is None
 
 
 async def remove(db: Database, *, caller: Caller, expect: errors.Expect = errors.ANY) -> None:
     caller.require_all()
-    before = errors.found(await get_domain(db, organization_id=caller.organization_id, is_locked=True), NO_DOMAIN)
+    before = await get(db, caller=caller, is_locked=True)
     expect(before.version)
     await _delete_domain(db, organization_id=caller.organization_id)
 
@@ -367,19 +374,9 @@ Proof = Annotated[
         )
     ),
 ]
-Problem = Annotated[
-    Literal["in_use", "not_asked", "not_reached", "record_missing"] | None,
-    Meta(
-        description=(
-            "Of the last check. `in_use`: another organization holds the host. `not_asked`: no name server "
-            "answered. `not_reached`: a call to the host did not come here. `record_missing`: no such record."
-        )
-    ),
-]
 CustomDomain: Final = shown_as(
     "CustomDomain",
     CustomDomainRecord,
-    types={"problem": Problem},
     before={
         "problem": {
             "url": fields.Computed[str],
@@ -459,23 +456,15 @@ page_routes = Pages()
 async def may_have_certificate(request: Request) -> Response:
     """200 for a host that an organization holds, else 404, as Caddy's `on_demand_tls` asks."""
     host = requested_host(request.query_params.get("domain", ""))
-    async with databases.connection(request.state.pool) as database:
-        if await get_holder(database, host=host) is None:
-            raise errors.NotFound("No organization holds this host.")
+    errors.found(await databases.load(request.state.pool, get_holder, host=host), "No organization holds this host.")
     return PlainTextResponse("yes", headers={"Cache-Control": "no-store"})
 
 
 @page_routes.get("/domains/{organization_id}/{token}", for_people=True)
 async def reached(request: Request) -> Response:
     """Notes that its host leads here; opened by a check, or by a person whose browser reaches the host."""
+    host, site = requested_host(request.headers.get("host", "")), request.state.site
     async with databases.transaction(request.state.pool) as database:
-        await note_reached(
-            database,
-            organization_id=request.path_params["organization_id"],
-            token=request.path_params["token"],
-            host=requested_host(request.headers.get("host", "")),
-            site=request.state.site,
-            now=database.clock.now(),
-        )
+        await note_reached(database, **request.path_params, host=host, site=site, now=database.clock.now())
     words = texts(public.DOMAIN, accepted(request.headers.get("accept-language", "")))
     return public.message_page(words=words, title=request.headers["host"], facts=[words("You can close this page.")])

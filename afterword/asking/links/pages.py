@@ -15,7 +15,6 @@ from starlette.responses import Response
 from afterword import errors, ids
 from afterword.asking.instances import pages, store as instances_store
 from afterword.asking.instances.answer_page import Placement, first
-from afterword.asking.instances.answers import Closed
 from afterword.asking.instances.rendering import address_page, asked_page, closed_page, opens_page
 from afterword.asking.instances.starts import REFERENCE, LinkTerms, Start, answered_in_browser, instance_id_of, start_of
 from afterword.asking.links import public_links
@@ -42,7 +41,7 @@ class Opened:
 
     link: PublicLink
     start: Start
-    instead: Response | None
+    instead: Response | None = None
     asks_address: bool = False
 
 
@@ -56,14 +55,12 @@ async def post_link(request: Request, placement: Placement | None = None) -> Res
     """Start with the answers of the first page, or mail the link that confirms an address."""
     limiter: Limiter = request.state.limiter
     limiter.count_start(request.client.host if request.client else "")
-    posted = await pages.read_post(
-        request, partial(pages.read_start_page, partial(read_link, request, placement=placement))
-    )
+    read = partial(read_link, request, placement=placement)
+    posted = await pages.read_post(request, partial(pages.read_start_page, read))
     if "email" in posted.fields:
-        return await _ask_to_confirm(
-            request, address=first(posted.fields, "email"), token=posted.token, placement=placement
-        )
-    return await pages.post_start(request, partial(read_link, request, is_post=True, placement=placement), posted)
+        address = first(posted.fields, "email")
+        return await _ask_to_confirm(request, address=address, token=posted.token, placement=placement)
+    return await pages.post_start(request, partial(read, is_post=True), posted)
 
 
 def place(routes: Pages, path: str, placed: Callable[[ShowPlaced, Request], Awaitable[Response]]) -> None:
@@ -100,12 +97,12 @@ async def _ask_to_confirm(request: Request, *, address: str, token: str, placeme
 
 async def require_begun(request: Request, database: db.Database, *, link: PublicLink) -> None:
     """Raise NotFound where the address has an instance that did not begin at the link."""
-    instance, instance_id = None, request.path_params.get("instance_id")
+    instance_id = request.path_params.get("instance_id")
     if instance_id is None:
         return
-    if ids.is_id(instance_id):
-        instance = await instances_store.get_public_instance(database, instance_id=instance_id)
-    if instance is None or instance.link_id != link.link_id:
+    is_id = ids.is_id(instance_id)
+    found = await instances_store.get_public_instance(database, instance_id=instance_id) if is_id else None
+    if found is None or found.link_id != link.link_id:
         raise errors.NotFound("There is no such page.")
 
 
@@ -147,22 +144,16 @@ async def open_link(
     if begun is not None:
         return Opened(link, start, html.redirect(start.answer_page.address(begun)))
     head = start.answer_page.head
-    match link.state_at(now):
-        case "open":
-            pass
-        case "scheduled":
-            assert link.opens_time is not None  # noqa: S101
-            return Opened(link, start, opens_page(head, opens_time=link.opens_time))
-        case "off" | "over":
-            return Opened(link, start, closed_page(start.answer_page))
-    try:
-        public_links.require_allowed(link, is_anonymous=start.version.definition.anonymous)
-        await public_links.require_capacity(database, link=link, is_locked=is_post)
-    except Closed:
+    state = link.state_at(now)
+    if state == "scheduled" and link.opens_time is not None:
+        return Opened(link, start, opens_page(head, opens_time=link.opens_time))
+    # An anonymous questionnaire takes no confirmed addresses.
+    is_closed = state != "open" or (is_confirmed and start.version.definition.anonymous)
+    if is_closed or await public_links.is_full(database, link=link, is_locked=is_post):
         return Opened(link, start, closed_page(start.answer_page))
-    opened = Opened(link, start, None)
+    opened = Opened(link, start)
     if is_confirmed and address is None:
-        return Opened(link, start, _address_page(request, opened), asks_address=True)
+        return replace(opened, instead=_address_page(request, opened), asks_address=True)
     return opened
 
 

@@ -11,7 +11,6 @@ import msgspec
 from msgspec import Meta
 
 from afterword import errors, ids
-from afterword.asking.instances.answers import Closed
 from afterword.asking.questionnaires import access, metadata as metadata_service
 from afterword.asking.questionnaires.metadata import Name
 from afterword.core import keys
@@ -325,7 +324,7 @@ routes.all.append(route_of(LINK, "delete"))
 )
 async def get_link_qr(call: Call[None], db: Database) -> Answer:
     link = await nouns.get(LINK, db, caller=call.caller, key=call.ids["link_id"])
-    query: QrQuery = call.query or QrQuery()
+    query: QrQuery = call.query
     return Answer(download=qr_of(link, call.site, file_format=query.format, pixels=query.pixels))
 
 
@@ -362,22 +361,15 @@ async def _check_declared(call: Call[Any], db: Database, *, questionnaire_id: st
     metadata.changes_of(call.body.metadata, declared=declared, strict=True)
 
 
-def require_allowed(link: PublicLink, *, is_anonymous: bool) -> None:
-    """Raise Closed where an anonymous questionnaire would learn the confirmed address."""
-    if is_anonymous and link.one_response_per == "address":
-        raise Closed("An anonymous questionnaire takes no confirmed addresses.")
-
-
-async def require_capacity(db: Database, *, link: PublicLink, is_locked: bool = False) -> None:
-    """Raise Closed where the link has as many responses as it may have; `is_locked`: the count holds until the end."""
-    if link.responses_max is None:
-        return
-    key = {"organization_id": link.organization_id}
+async def is_full(db: Database, *, link: PublicLink, is_locked: bool = False) -> bool:
+    """Whether the link has as many responses as it may have; `is_locked`: the count holds until the end."""
+    most = link.responses_max
+    if most is None:
+        return False
     if is_locked:
-        await _claim_responses(db, **key, link_id=link.link_id)
-    counts = await count_answered(db, **key, link_ids=[link.link_id], limit=link.responses_max)
-    if counts[link.link_id] >= link.responses_max:
-        raise Closed("This link takes no more responses.")
+        await db.claim_key(f"link:{link.organization_id}{link.link_id}")
+    counts = await count_answered(db, organization_id=link.organization_id, link_ids=[link.link_id], limit=most)
+    return counts[link.link_id] >= most
 
 
 async def ask_to_confirm(
@@ -478,11 +470,6 @@ async def get_has_instances(db: Database, *, organization_id: str, link_id: str)
                and deleted_time is null)""",
         *(organization_id, link_id),
     )
-
-
-async def _claim_responses(db: Database, *, organization_id: str, link_id: str) -> None:
-    """Let one transaction at a time add a response, so that `responses_max` holds."""
-    await db.execute("select pg_advisory_xact_lock(hashtextextended('link:' || $1 || $2, 0))", organization_id, link_id)
 
 
 async def _count_confirmations(db: Database, *, organization_id: str, address_key: bytes, since: datetime) -> int:

@@ -200,7 +200,7 @@ def show(visit: Visit, work: Work, *, title: str = "", **values: Any) -> Respons
         path=work.path,
         problems=work.problems(visit, without=UNFINISHED),
         groups=questionnaires.rows_of(
-            words, work.draft.definition, path=f"{work.path}/edit", wrong=problems, query=pane.query if pane else ""
+            words, work.draft.definition, path=f"{work.path}/edit", wrong=problems, query=pane.get("query", "")
         ),
         types=question_form.types(words),
         gallery=question_form.gallery(words),

@@ -211,7 +211,6 @@ def _known(words: Texts, work: Work, condition: object) -> Subjects:
 
 
 def _mark(ending: Document) -> str:
-    """The ending in short, by which a change of somebody else is noticed."""
     return question_form.mark_of(
         {name: ending.get(name) or None for name in (*FIELDS, *endings.OPTIONAL, "conditions")}
     )

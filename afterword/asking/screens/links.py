@@ -86,7 +86,7 @@ async def list_links(visit: Visit, db: Database) -> Response:
                     "state": words(STATES[one.state_at(visit.now)]),
                     "is_open": one.state_at(visit.now) == "open",
                     "address": visit.public_pages.link_url(one.key),
-                    "count": count_text(visit, counts[one.link_id]),
+                    "count": f"{words.count(counts[one.link_id])}{'+' if counts[one.link_id] == COUNTED_MAX else ''}",
                     "responses_url": responses_url(one) if counts[one.link_id] else "",
                 }
                 for one in found.items
@@ -176,10 +176,6 @@ def responses_url(link: PublicLink) -> str:
     return ResponseFilter(questionnaire_id=link.questionnaire_id, link_id=link.link_id, period=str(PERIODS[-1])).url()
 
 
-def count_text(visit: Visit, count: int) -> str:
-    return f"{visit.words.count(count)}{'+' if count == COUNTED_MAX else ''}"
-
-
 @routes.get(f"{ONE}/removal", scope="Public Link.Delete")
 async def _confirm(visit: Visit) -> Response:
     words = visit.words
@@ -219,7 +215,8 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
 async def _show(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
     questionnaire, link = await _questionnaire(visit, db), await link_of(visit, db)
     counts = await count_answered(db, organization_id=link.organization_id, link_ids=[link.link_id])
-    stored = {**{one.name: getattr(link, one.name) for one in INPUTS}, "metadata": _lines(link)}
+    stored = SimpleNamespace(**{one.name: getattr(link, one.name) for one in INPUTS} | {"metadata": _lines(link)})
+    languages = _languages(visit, questionnaire)
     return visit.page(
         "link.html",
         title=link.title,
@@ -232,14 +229,7 @@ async def _show(visit: Visit, db: Database, refusal: errors.Refusal | None = Non
         active=link.active,
         count=visit.words.plural("{n} response", "{n} responses", counts[link.link_id]),
         responses_url=responses_url(link) if counts[link.link_id] else "",
-        **filled(
-            visit,
-            INPUTS,
-            SimpleNamespace(**stored),
-            version=link.version,
-            refusal=refusal,
-            options=_languages(visit, questionnaire),
-        ),
+        **filled(visit, INPUTS, stored, version=link.version, refusal=refusal, options=languages),
     )
 
 

@@ -1,7 +1,7 @@
 """Settings: the names of metadata that the organization declares for its orders and people."""
 
 from types import SimpleNamespace
-from typing import Final, cast
+from typing import Final
 from urllib.parse import urlencode
 
 from starlette.responses import Response
@@ -26,7 +26,7 @@ from afterword.tenants.screens.members import applications_of
 
 METADATA: Final = "/console/settings/metadata"
 ONE: Final = f"{METADATA}/{{kind}}/{{metadata_id}}"
-KINDS: Final[tuple[tuple[str, Marked], ...]] = (("questionnaire", "Of the order"), ("responder", "Of the person"))
+KINDS: Final[tuple[tuple[Kind, Marked], ...]] = (("questionnaire", "Of the order"), ("responder", "Of the person"))
 VALUES_SHOWN: Final = 4
 VALUE_CHARACTERS_MAX: Final = 40
 TITLE_INPUTS: Final = inputs_of(QUESTIONNAIRE_NAME, later=True)
@@ -51,6 +51,18 @@ async def list_names(visit: Visit, db: Database) -> Response:
     may_see = VALUE_SCOPES[kind] in caller.scopes and (kind == "questionnaire" or not caller.application_ids)
     seen = await recent_values.list_values(db, caller=caller, kind=kind) if may_see else []
     of_name = {one.name: one for one in seen}
+    undeclared = [_undeclared(visit, kind, one) for one in seen if not one.declared and "after" not in visit.query]
+    rows = [
+        {
+            "url": "" if one.read_only else f"{METADATA}/{kind}/{one.metadata_id}",
+            "title": one.name,
+            "state": words(TYPES[one.type]),
+            "when": names.get(one.application_id or "", ""),
+            "more": words(one.title) if one.read_only else one.title,
+            "seen": _seen(words, of_name.get(one.name)),
+        }
+        for one in found.items
+    ]
     return visit.page(
         "things.html",
         title=words("Metadata"),
@@ -60,24 +72,7 @@ async def list_names(visit: Visit, db: Database) -> Response:
             tabs=[
                 Tab(url=address(METADATA, kind=each), text=words(text), is_current=each == kind) for each, text in KINDS
             ],
-            rows=[
-                *(
-                    []
-                    if "after" in visit.query
-                    else [_undeclared(visit, kind, one) for one in seen if not one.declared]
-                ),
-                *(
-                    {
-                        "url": "" if one.read_only else f"{METADATA}/{kind}/{one.metadata_id}",
-                        "title": one.name,
-                        "state": words(TYPES[one.type]),
-                        "when": names.get(one.application_id or "", ""),
-                        "more": words(one.title) if one.read_only else one.title,
-                        "seen": _seen(words, of_name.get(one.name)),
-                    }
-                    for one in found.items
-                ),
-            ],
+            rows=[*undeclared, *rows],
             empty=words("No name yet."),
             **page_links(found, visit.query, METADATA, kind=kind),
         ),
@@ -136,7 +131,7 @@ def _seen(words: Texts, one: SeenMetadata | None) -> str:
 
 
 def _kind(text: str) -> Kind:
-    return cast("Kind", text) if text in dict(KINDS) else "questionnaire"
+    return text if text in dict(KINDS) else "questionnaire"
 
 
 async def _definition(visit: Visit) -> MetadataDefinition:

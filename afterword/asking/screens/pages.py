@@ -1,5 +1,6 @@
 """Pages of a questionnaire in its editor, the texts around its questions, and questions copied from others."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -10,10 +11,10 @@ from afterword.asking.instances.anonymity import TOGETHER_MIN
 from afterword.asking.questionnaires import access, drafts, store
 from afterword.asking.screens import question_form, questionnaires
 from afterword.asking.screens.builder import EDIT, address_of, movable, save, show, uses_of
-from afterword.asking.screens.metadata_names import METADATA, TYPES
+from afterword.asking.screens.metadata_names import KINDS, METADATA, TYPES
 from afterword.asking.screens.question_form import TextVariables, inserts
 from afterword.asking.screens.questionnaires import LISTING, Work, work_of
-from afterword.console.inputs import require_same
+from afterword.console.inputs import require_same, theirs_of
 from afterword.console.screens import Database, Marked, Screens, Visit
 from afterword.core.questionnaires import editing, variables
 from afterword.core.questionnaires.definition import PAGES
@@ -35,6 +36,7 @@ AROUND: Final[dict[str, Marked]] = {
     "closed": "When it is closed",
     "expired": "When the link has expired",
 }
+LABELS: Final[dict[str, Marked]] = {"title": "Title", "description": "Help text", "enabled": "Shown to customers"}
 
 routes = Screens()
 
@@ -56,24 +58,15 @@ async def _texts(visit: Visit, db: Database, refusal: errors.Refusal | None = No
     work = await work_of(visit, db)
     words, insert, stored = visit.words, inserts(work), _texts_of(work.draft.definition)
     values = _typed(visit, insert) if refusal else stored
+    around = _around(stored), _around(values)
     texts = {
-        "fields": [(name, words(label), insert.shown(str(values.get(name) or ""))) for name, label in AROUND.items()],
+        "fields": [(name, words(AROUND[name]), insert.shown(text)) for name, text in around[1].items()],
         "inserts": insert.offered,
         "seen": question_form.mark_of(stored),
-        "theirs": [
-            (words(label), insert.shown(str(stored.get(name) or "")))
-            for name, label in AROUND.items()
-            if refusal and (stored.get(name) or "") != (values.get(name) or "")
-        ],
+        "theirs": theirs_of(words, AROUND, *around, lambda _, text: insert.shown(text)) if refusal else [],
     }
-    return show(
-        visit,
-        work,
-        title=words("Texts around the questions"),
-        current="texts",
-        refusal=refusal,
-        texts=texts,
-    )
+    title = words("Texts around the questions")
+    return show(visit, work, title=title, current="texts", refusal=refusal, texts=texts)
 
 
 @routes.post(ANONYMITY, scope="Questionnaire.Update", again=(errors.Stale,))
@@ -98,14 +91,8 @@ async def _anonymity(visit: Visit, db: Database, refusal: errors.Refusal | None 
         "together": TOGETHER_MIN,
         "seen": question_form.mark_of(stored),
     }
-    return show(
-        visit,
-        work,
-        title=visit.words("Anonymity"),
-        current="anonymity",
-        refusal=refusal,
-        anonymity=anonymity,
-    )
+    title = visit.words("Anonymity")
+    return show(visit, work, title=title, current="anonymity", refusal=refusal, anonymity=anonymity)
 
 
 @routes.get(OTHERS, scope="Questionnaire.Update")
@@ -116,11 +103,10 @@ async def others_page(visit: Visit, db: Database) -> Response:
     others = [each for each in found.items if each.questionnaire_id != one.questionnaire_id]
     source = next((each for each in others if each.questionnaire_id == chosen), None)
     definition = await drafts.begun(db, questionnaire=source) if source else {}
-    path = f"{address_of(visit)}"
     return visit.page(
         "builder_others.html",
         title=words("Copy questions of another questionnaire"),
-        path=path,
+        path=address_of(visit),
         others=[(each.questionnaire_id, each.display_name) for each in others],
         chosen=source.questionnaire_id if source else "",
         after=visit.query.get("after", "")[: ids.ID_CHARACTERS],
@@ -173,14 +159,12 @@ async def _group(visit: Visit, db: Database, refusal: errors.Refusal | None = No
     questions = editing.questions_of(group)
     insert, stored = _inserts_of(work, group), _values_of(group)
     values = _typed_group(visit, insert) if refusal else stored
-    labels = {"title": words("Title"), "description": words("Help text")}
-    theirs = [
-        (label, insert.shown(str(stored[name] or "")))
-        for name, label in labels.items()
-        if refusal and stored[name] != values[name]
-    ]
-    if refusal and stored["enabled"] != values["enabled"]:
-        theirs.append((words("Shown to customers"), words("yes") if stored["enabled"] else words("no")))
+
+    def shown_as(name: str, value: object) -> str:
+        if name == "enabled":
+            return words("yes") if value else words("no")
+        return insert.shown(str(value or ""))
+
     page = {
         "path": f"{work.path}/edit/page/{group['group_id']}",
         "title": insert.shown(str(values["title"] or "")),
@@ -188,20 +172,14 @@ async def _group(visit: Visit, db: Database, refusal: errors.Refusal | None = No
         "inserts": insert.offered,
         "enabled": values["enabled"],
         "seen": _mark_of(group),
-        "theirs": theirs,
+        "theirs": theirs_of(words, LABELS, stored, values, shown_as) if refusal else [],
         "uses": await uses_of(visit, db, work, questions),
         "questions": len(questions),
         "is_first": number == 1,
         "is_last": number == len(editing.groups_of(work.draft.definition)),
     }
-    return show(
-        visit,
-        work,
-        title=words("Page {n}", n=words.count(number)),
-        current=str(group["group_id"]),
-        refusal=refusal,
-        page=page,
-    )
+    title = words("Page {n}", n=words.count(number))
+    return show(visit, work, title=title, current=str(group["group_id"]), refusal=refusal, page=page)
 
 
 movable(routes, PAGE, "group_id", editing.moved_group, editing.without_group, own="/page")
@@ -235,6 +213,10 @@ def _inserts_of(work: Work, group: Document) -> TextVariables:
     return inserts(work, before=first.get("question_id"))
 
 
+def _around(texts: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(texts.get(name) or "") for name in AROUND}
+
+
 def _typed(visit: Visit, insert: TextVariables) -> dict[str, Any]:
     return {name: insert.stored(visit.form.text(name)) for name in PAGES if visit.form.text(name)}
 
@@ -253,7 +235,8 @@ async def values_page(visit: Visit) -> Response:
     words = visit.words
     work = await visit.reading(work_of)
     uses = variables.metadata_of(work.definition)
-    rows = [_value_row(visit, work, kind, name, uses.pop(f"{kind}.{name}", [])) for kind, name in _declared(work)]
+    declared = [(kind, name) for kind, _ in KINDS for name in getattr(work.declared, kind)]
+    rows = [_value_row(visit, work, kind, name, uses.pop(f"{kind}.{name}", [])) for kind, name in declared]
     undeclared = [_value_row(visit, work, *_split(name), places) for name, places in uses.items()]
     link = visit.public_pages.public_link_url(work.questionnaire.questionnaire_id)
     return visit.page(
@@ -273,7 +256,7 @@ def _value_row(visit: Visit, work: Work, kind: Kind, name: str, places: list[str
         "name": name,
         "title": known.title_in(words) if known else "",
         "type": words(dict(TYPES)[known.type]) if known else "",
-        "kind": words("Of the order") if kind == "questionnaire" else words("Of the person"),
+        "kind": words(dict(KINDS)[kind]),
         "parameter": name if work.declared.kind_of(name) == kind else f"responder[{name}]",
         "uses": [
             {"url": f"{work.path}/edit/{one}", "text": questionnaires.title_of(words, question or {})}
@@ -282,13 +265,6 @@ def _value_row(visit: Visit, work: Work, kind: Kind, name: str, places: list[str
         + ([{"url": f"{work.path}/edit/texts", "text": words("Texts around the questions")}] if None in places else []),
         "is_declared": known is not None,
     }
-
-
-def _declared(work: Work) -> list[tuple[Kind, str]]:
-    return [
-        *(("questionnaire", name) for name in work.declared.questionnaire),
-        *(("responder", name) for name in work.declared.responder),
-    ]
 
 
 def _split(variable: str) -> tuple[Kind, str]:

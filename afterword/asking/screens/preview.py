@@ -1,7 +1,6 @@
 """The preview beside the form: the draft's answer page in a frame, and the person as whom it is seen."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from starlette.responses import Response
@@ -21,30 +20,16 @@ from afterword.sending import previews
 LOCALE_CHARACTERS_MAX: Final = 35
 
 
-@dataclass(frozen=True, slots=True)
-class Pane:
-    """`url`: of the frame. The chosen ones stand in the address, so that they stay from question to question."""
+def pane(visit: Visit, work: Work, *, current: str) -> dict[str, Any]:
+    """The values of the frame; none where there is nothing to show yet. `current`: the id of the question or ending.
 
-    url: str
-    language: str
-    look: str
-    shade: str
-    languages: list[tuple[str, str]]
-    looks: list[tuple[str, str]]
-    shades: list[tuple[str, str]]
-    query: str
-    person_url: str
-    person: str
-
-
-def pane(visit: Visit, work: Work, *, current: str) -> Pane | None:
-    """None where there is nothing to show yet. `current`: the id of the open question or ending."""
+    The chosen ones stand in the address, so that they stay from question to question.
+    """
     definition, words = work.definition, visit.words
     if not definition.questions():
-        return None
+        return {}
     ends = int(visit.now.timestamp()) + previews.PREVIEW_SECONDS
-    questionnaire = work.questionnaire
-    kept = kept_of(visit)
+    questionnaire, kept = work.questionnaire, kept_of(visit)
     person = kept.get("as") if may_choose_person(visit) else None
     permission = previews.Permission(
         questionnaire.organization_id, questionnaire.questionnaire_id, responder_id=person, ends=ends
@@ -56,18 +41,18 @@ def pane(visit: Visit, work: Work, *, current: str) -> Pane | None:
     shown = {"locale": language, "scheme": shade}
     shown |= {"question": current} if definition.question(current) else {}
     shown |= {"ending": current} if current in {one.ending_id for one in definition.endings} else {}
-    return Pane(
-        url=f"{previews.address_of(permission, site=visit.site)}?{urlencode(shown)}",
-        language=language,
-        look=kept.get("look", PHONE),
-        shade=shade,
-        languages=[(one, words.language_name(one)) for one in definition.locales],
-        looks=[(name, words(text)) for name, text in LOOKS.items()],
-        shades=[(name, words(text)) for name, text in SHADES.items()],
-        query=address("", kept),
-        person_url=f"{work.path}/edit/person" if may_choose_person(visit) else "",
-        person=person or "",
-    )
+    return {
+        "url": f"{previews.address_of(permission, site=visit.site)}?{urlencode(shown)}",
+        "language": language,
+        "look": kept.get("look", PHONE),
+        "shade": shade,
+        "languages": [(one, words.language_name(one)) for one in definition.locales],
+        "looks": [(name, words(text)) for name, text in LOOKS.items()],
+        "shades": [(name, words(text)) for name, text in SHADES.items()],
+        "query": address("", kept),
+        "person_url": f"{work.path}/edit/person" if may_choose_person(visit) else "",
+        "person": person or "",
+    }
 
 
 def may_choose_person(visit: Visit) -> bool:

@@ -22,7 +22,7 @@ from afterword.core.questionnaires.question_types import FILE_TYPES, FILES_MAX, 
 from afterword.core.questionnaires.questions import TEXTS
 from afterword.core.reading.findings import Findings
 from afterword.core.text.placeholders import MAPS
-from afterword.errors import FieldError, Refusal
+from afterword.errors import Refusal
 from afterword.kit.db import Database
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.text import NOTHING
@@ -221,13 +221,6 @@ class Field:
     most: int = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Wrong:
-    """Problems as the macros of fields take a refusal."""
-
-    errors: Sequence[FieldError]
-
-
 def fields(
     words: Texts, question: Mapping[str, Any], values: ValuesRecord, *, pages: Texts | None = None
 ) -> list[Field]:
@@ -253,9 +246,9 @@ def pictures(
     return found
 
 
-def wrong_of(question_id: str, problems: Iterable[Problem]) -> Wrong:
+def wrong_of(question_id: str, problems: Iterable[Problem]) -> Refusal:
     own = [one for one in problems if one.question_id == question_id and one.is_error and one.member]
-    return Wrong([FieldError("wrong", one.text, pointer=f"/{one.member}") for one in own])
+    return errors.Invalid("", errors=[errors.FieldError("wrong", one.text, pointer=f"/{one.member}") for one in own])
 
 
 def differences(words: Texts, theirs: ValuesRecord, mine: ValuesRecord) -> list[tuple[str, str]]:

@@ -1,10 +1,12 @@
 """Questionnaires: the list, and the page of one with its outline and its problems."""
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from importlib import resources
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -35,44 +37,9 @@ from afterword.sending.pipelines import store as pipelines_store
 from afterword.sending.pipelines.resources import state_of
 from afterword.sending.screens import pipelines
 
-# Sentences in place of those of the API, by code and member; others are shown as they are.
-SENTENCES: Final[Mapping[tuple[str, str], Marked]] = {
-    ("required", "title"): "The text of the question is missing.",
-    ("too_short", "title"): "The text of the question is missing.",
-    ("too_few", "choices"): "At least two choices are needed.",
-    ("required", "choices"): "At least two choices are needed.",
-    ("too_few", "rows"): "At least one row is needed.",
-    ("required", "rows"): "At least one row is needed.",
-    ("too_few", "contact_fields"): "Choose at least one field.",
-    ("too_few", "file_types"): "Choose at least one kind of file.",
-    ("too_few", "questions"): "This page has no question.",
-    ("required", "questions"): "This page has no question.",
-    ("too_few", "groups"): "There is no question yet.",
-    ("required", "groups"): "There is no question yet.",
-    (
-        "jump_within_page",
-        "jumps",
-    ): "The jump skips questions on the same page, which stay visible. Start a new page after this question.",
-    ("unreachable_question", ""): "No answers lead to this question: jumps pass over it, or its condition never holds.",
-    ("unreachable_ending", ""): "No one sees this ending: an earlier one without a condition applies to everyone.",
-    ("not_anonymous", "type"): "This type asks for what identifies a person, and the questionnaire is anonymous.",
-    (
-        "not_anonymous",
-        "display_probability",
-    ): "An anonymous questionnaire asks everybody the same questions: an invitation says who was drawn.",
-    (
-        "not_anonymous",
-        "coupon_pool",
-    ): "An anonymous questionnaire cannot give a coupon, which is kept with the response.",
-    ("not_anonymous", "call_back"): "An anonymous questionnaire cannot offer a call: the person would be known.",
-    ("not_anonymous", "responses_max"): "An anonymous questionnaire cannot have a quota: its answers count later.",
-    ("not_anonymous", ""): "A text or a condition uses a value from outside, and the questionnaire is anonymous.",
-    (
-        "not_anonymous",
-        "anonymous",
-    ): "A text or a condition uses a value from outside, and the questionnaire is anonymous.",
-    ("outdated", ""): "Another version has been published since this was saved; it would be replaced.",
-}
+SENTENCES: Final[Mapping[str, Mapping[str, Marked]]] = tomllib.loads(
+    (resources.files(__package__ or "") / "problems.toml").read_text("utf-8")
+)
 UNFINISHED: Final = frozenset({"required", "too_short", "too_few"})  # codes of what was not filled in yet
 _MISSING: Final = "missing_translation"
 _NO_VARIABLE: Final = re.compile(rf"There is no variable “answer\.(\w{{{ids.ID_CHARACTERS}}})\b", re.ASCII)
@@ -202,7 +169,7 @@ def _sentence(words: Texts, document: Mapping[str, Any], finding: Finding, membe
         if question is None:
             return words("It shows the answer to a deleted question.")
         return words("It shows the answer of “{title}”, which comes later.", title=title_of(words, question))
-    return words.said(SENTENCES.get((finding.code, member), finding.message))
+    return words.said(SENTENCES.get(finding.code, {}).get(member, finding.message))
 
 
 def _at(entries: object, place: str) -> Mapping[str, Any]:

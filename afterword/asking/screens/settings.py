@@ -20,7 +20,7 @@ from afterword.asking.questionnaires.library import service as library
 from afterword.asking.questionnaires.visuals import Layers
 from afterword.asking.screens import imports, question_form, questionnaires
 from afterword.asking.screens.questionnaires import LISTING, NEW, ONE, PATH, length_text
-from afterword.console.inputs import require_same, same_version
+from afterword.console.inputs import require_same, same_version, theirs_of
 from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit, download
 from afterword.core import charts, foreign
@@ -110,13 +110,7 @@ async def _new(visit: Visit, db: Database, refusal: errors.Refusal | None = None
     applications = await settings.applications_of(visit, db)
     found = await store.list_questionnaires(db, **visit.caller.part, page=Page.first(LISTING, limit=TEMPLATES_MAX))
     copied = next((one for one in found.items if one.questionnaire_id == template), None)
-    name = (
-        given.text("display_name")
-        if given
-        else words("Copy of {name}").replace("{name}", copied.display_name)
-        if copied
-        else ""
-    )
+    name = words("Copy of {name}").replace("{name}", copied.display_name) if copied else ""
     return visit.page(
         "questionnaire_new.html",
         title=words("New questionnaire"),
@@ -129,7 +123,7 @@ async def _new(visit: Visit, db: Database, refusal: errors.Refusal | None = None
         is_brought="brought" in visit.query,
         templates=[("", NOTHING), *((one.questionnaire_id, one.display_name) for one in found.items)],
         copied=template,
-        name=name,
+        name=given.text("display_name") if given else name,
         languages=[("", words("your organization's")), *((one, words.language_name(one)) for one in LANGUAGES)],
         language=given.text("default_locale") if given else "",
         library=[_book(visit, one) for one in library.NAMES],
@@ -167,13 +161,8 @@ async def list_files(visit: Visit) -> Response:
             made = await exports.written(db, caller=visit.caller, **visit.ids, name=name)
             lines = [(line.title, [visit.words.said(each) for each in line.sentences]) for line in made.lines]
             found.append({"name": name, "label": f"{target.label} (.{target.ending})", "lines": lines})
-    return visit.page(
-        "questionnaire_files.html",
-        title=visit.words("Download it as a file"),
-        name=one.display_name,
-        path=f"{PATH}/{one.questionnaire_id}",
-        files=found,
-    )
+    title, path = visit.words("Download it as a file"), f"{PATH}/{one.questionnaire_id}"
+    return visit.page("questionnaire_files.html", title=title, name=one.display_name, path=path, files=found)
 
 
 @routes.post(f"{ONE}/settings", scope="Questionnaire.Update", again=(errors.Invalid, errors.Stale))
@@ -184,7 +173,8 @@ async def save_settings(visit: Visit, db: Database) -> Response:
     for name, (low, high) in NUMBERS.items():
         text = form.text(name)
         if text and not (text.isascii() and text.isdigit() and low <= int(text[:12]) <= high):
-            wrong.append(errors.FieldError("out_of_range", _range(visit, low, high), pointer=f"/{name}"))
+            said = visit.words("A number from {low} to {high}.", low=low, high=visit.words.count(high))
+            wrong.append(errors.FieldError("out_of_range", said, pointer=f"/{name}"))
         else:
             changes[name] = int(text) if text else 0 if name in WITHOUT_END else None
     errors.check(wrong)
@@ -215,18 +205,13 @@ async def _settings(visit: Visit, db: Database, refusal: errors.Refusal | None =
     look = layout_shown(visit, layers) if may_change(visit) else None
     if look and form:
         look |= {"layout": form.text("layout"), "show_progress": form.text("show_progress") == "1"}
-    theirs = [
-        *(
-            (words(LABELS[name]), dict(questions).get(text, text))
-            for name, text in stored.items()
-            if text != given[name]
-        ),
-        *(
-            (words(LABELS[name]), words("yes") if on else words("no"))
-            for name, on in ticks.items()
-            if on != ticked[name]
-        ),
-    ]
+
+    def shown_as(_: str, value: str | bool) -> str:  # noqa: FBT001  a tick
+        if isinstance(value, bool):
+            return words("yes") if value else words("no")
+        return dict(questions).get(value, value)
+
+    theirs = theirs_of(words, LABELS, {**stored, **ticks}, {**given, **ticked}, shown_as)
     return visit.page(
         "questionnaire_settings.html",
         title=words("Settings of “{name}”", name=one.display_name),
@@ -272,7 +257,6 @@ removal(
 
 
 def _length_errors(visit: Visit) -> list[errors.FieldError]:
-    """Of texts that are missing or too long."""
     found = [
         errors.FieldError("too_long", visit.words("At most {n} characters.", n=most), pointer=f"/{name}")
         for name, most in LENGTHS.items()
@@ -281,10 +265,6 @@ def _length_errors(visit: Visit) -> list[errors.FieldError]:
     if not visit.form.text("display_name"):
         found.append(errors.FieldError("required", visit.words("Give it a name."), pointer="/display_name"))
     return found
-
-
-def _range(visit: Visit, low: int, high: int) -> str:
-    return visit.words("A number from {low} to {high}.", low=low, high=visit.words.count(high))
 
 
 LAYOUTS: Final[Mapping[Layout, Marked]] = {
@@ -327,12 +307,8 @@ async def save_layout(visit: Visit, db: Database, *, questionnaire_id: str) -> N
         columns = {"title": visit.words("Layout"), "active": True, "configuration": changed}
         await themes.create(db, **key, columns=columns)
     else:
-        await themes.change(
-            db,
-            **key,
-            visual_id=layers.visual_id,
-            columns={"configuration": {**(layers.visual or {}), **changed}},
-        )
+        columns = {"configuration": {**(layers.visual or {}), **changed}}
+        await themes.change(db, **key, visual_id=layers.visual_id, columns=columns)
 
 
 def _theme_of(layers: Layers) -> Theme:

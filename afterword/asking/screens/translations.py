@@ -45,14 +45,9 @@ async def list_languages(visit: Visit) -> Response:
     rows: list[dict[str, str]] = []
     for locale in others:
         texts = texts_of(work.definition, locale, own)
-        done = sum(bool(one.target) for one in texts)
-        rows.append(
-            {
-                "name": words.language_name(locale),
-                "url": f"{work.path}/translations/{locale}",
-                "done": words("{n} of {all}", n=words.count(done), all=words.count(len(texts))),
-            }
-        )
+        done = words.count(sum(bool(one.target) for one in texts))
+        said = words("{n} of {all}", n=done, all=words.count(len(texts)))
+        rows.append({"name": words.language_name(locale), "url": f"{work.path}/translations/{locale}", "done": said})
     left = [one for one in LANGUAGE_TAGS if one not in work.definition.locales]
     return visit.page(
         "languages.html",
@@ -236,5 +231,4 @@ def _row(words: Texts, work: Work, text: Text, shown: Shown, *, typed: str | Non
 
 
 def _mark(text: Text) -> str:
-    """A text and its translation in short, by which a change of somebody else is noticed."""
     return question_form.mark_of([text.source, text.target or ""])

@@ -170,6 +170,10 @@ class Database:
         count = tag.rpartition(" ")[2]
         return int(count) if count.isdigit() else 0
 
+    async def claim_key(self, key: str) -> None:
+        """Let one transaction at a time pass with this key; others wait until it ends."""
+        await self.execute("select pg_advisory_xact_lock(hashtextextended($1, 0))", key)
+
     async def copy(self, table: LiteralString, columns: LiteralString, rows: bytes) -> None:
         """Insert rows of CSV with these columns; an empty value is null. The rows may be made in a thread."""
         names = [name.strip() for name in columns.split(",")]

@@ -201,7 +201,7 @@ async def _schedule(db: Database, *, responses: Many[Response], secret: bytes, n
             told.append(_event(step, "skipped", now=now, reason=(outcome.code, outcome.detail)))
     await events.record(db, events=told)
     if flowing:
-        await instances.mark(db, "flow", times=dict.fromkeys(sorted(flowing), now), now=now)
+        await instances.settle_times(db, "flow", times=dict.fromkeys(sorted(flowing), now), now=now)
 
 
 async def _steps(db: Database, *, responses: Many[Response]) -> list[_Step]:

@@ -381,7 +381,7 @@ def checks_of(
     checks: Sequence[decisions.Check], *, zone: tzinfo, leaves: Sequence[conditions.LeafResult]
 ) -> list[Check]:
     """The results of the rules; `leaves` are those of the conditions."""
-    shown = [LeafResult.of(leaf) for leaf in leaves]
+    shown = [LeafResult(**leaf.document) for leaf in leaves]
     return [
         Check(
             rule=each.rule,

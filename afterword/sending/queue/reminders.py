@@ -122,7 +122,7 @@ async def schedule_next(db: Database, *, sent: Sequence[ItemKey], now: datetime)
 async def note_sent(db: Database, *, sent: Mapping[ItemKey, str | None], now: datetime) -> None:
     pairs = sorted((key[0], instance_id) for key, instance_id in sent.items() if instance_id is not None)
     if pairs:
-        await instances.mark(db, "sent", times=dict.fromkeys(pairs, now), now=now)
+        await instances.settle_times(db, "sent", times=dict.fromkeys(pairs, now), now=now)
         await schedule_next(db, sent=list(sent), now=now)
 
 

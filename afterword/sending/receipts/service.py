@@ -378,9 +378,9 @@ async def _deliver(db: Database, organization_id: str, abouts: Sequence[_About],
         elif report.kind in {"bounced", "failed"}:
             bounced[organization_id, instance_id] = time
     if delivered:
-        await instances.mark(db, "delivered", times=delivered, now=now)
+        await instances.settle_times(db, "delivered", times=delivered, now=now)
     if bounced:
-        await instances.mark(db, "bounced", times=bounced, now=now)
+        await instances.settle_times(db, "bounced", times=bounced, now=now)
 
 
 async def _record_events(db: Database, organization_id: str, abouts: Sequence[_About], now: datetime) -> None:

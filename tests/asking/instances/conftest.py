@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from afterword import ids
-from afterword.asking.instances import issuing
+from afterword.asking.instances import issuing, service
 from afterword.asking.instances.answers import Saved, lock_context, save_answers
 from afterword.asking.instances.issuing import IssueInput
 from afterword.asking.instances.store import Instance
@@ -138,6 +138,14 @@ class World:
                 complete=complete,
                 now=now,
             )
+
+    async def delete(self, instance: Instance, *, now: datetime = NOW) -> None:
+        async with db.transaction(self.pool) as database:
+            await service.delete(database, caller=self.caller, instance_id=instance.instance_id, now=now)
+
+    async def stored(self, instance: Instance) -> Instance:
+        async with db.connection(self.pool) as database:
+            return await service.get(database, caller=self.caller, instance_id=instance.instance_id)
 
     async def set_questionnaire(self, **columns: object) -> None:
         for name, value in columns.items():

@@ -69,22 +69,17 @@ class TestChildren:
         for minutes in range(resources.DEPTH_MAX + 1):
             line.append(await child_of(shop.world, line[-1], minutes=minutes))
         async with db.connection(shop.world.pool) as database:
-            found = await store.list_descendants(
-                database,
-                organization_id=root.organization_id,
-                instance_ids=[root.instance_id],
-                depth_max=resources.DEPTH_MAX,
-                children_max=1,
-                limit=resources.DESCENDANTS_MAX,
-            )
-            few = await store.list_descendants(
-                database,
-                organization_id=root.organization_id,
-                instance_ids=[root.instance_id],
-                depth_max=resources.DEPTH_MAX,
-                children_max=1,
-                limit=2,
-            )
+            found, few = [
+                await store.list_descendants(
+                    database,
+                    organization_id=root.organization_id,
+                    instance_ids=[root.instance_id],
+                    depth_max=resources.DEPTH_MAX,
+                    children_max=1,
+                    limit=limit,
+                )
+                for limit in (resources.DESCENDANTS_MAX, 2)
+            ]
         assert [one.instance_id for one in line[1 : resources.DEPTH_MAX + 1]] == [one.instance_id for one in found]
         assert found[:2] == few
         below = (await listed(shop))[root.instance_id]
@@ -143,7 +138,3 @@ async def test_rows_to_trees(world: World) -> None:
     assert {"root": ["a", "b", "late"], "a": ["deep"]} == {
         parent: [each.instance_id for each in below] for parent, below in found.items()
     }
-
-
-def test_no_rows() -> None:
-    assert {} == children_of([])

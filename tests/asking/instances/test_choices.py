@@ -123,18 +123,13 @@ class TestRefusals:
         assert ["created"] == await told(house, page.instance)
 
     async def test_not_open(self, house: House, now: datetime) -> None:
-        page = Page(house, await issued(house, now))
-        await house.send("PATCH", f"/q/questionnaire/{house.questionnaire_id}", {"active": False})
-        data = {"token": choices.token_of(b"k" * 32, choices.CHOICE_PURPOSE, f"{page.instance.instance_id}/{NPS}")}
-        refused = await page.ask("POST", f"{page.path}/choice", **data, q=NPS, v="9", sign="person")
-        assert 409 == refused.status_code
-        assert [] == (await kept(house))["answers"]
-
-    async def test_complete(self, house: House, now: datetime) -> None:
         """Whoever has sent all answers changes them on the page alone."""
-        done = Page(house, await house.respond({NPS: 3}, now=now - MINUTE))
-        data = {"token": choices.token_of(b"k" * 32, choices.CHOICE_PURPOSE, f"{done.instance.instance_id}/{NPS}")}
-        assert 409 == (await done.ask("POST", f"{done.path}/choice", **data, q=NPS, v="9", sign="person")).status_code
+        done, page = Page(house, await house.respond({NPS: 3}, now=now - MINUTE)), Page(house, await issued(house, now))
+        for one, active in ((done, True), (page, False)):
+            await house.send("PATCH", f"/q/questionnaire/{house.questionnaire_id}", {"active": active})
+            token = choices.token_of(b"k" * 32, choices.CHOICE_PURPOSE, f"{one.instance.instance_id}/{NPS}")
+            refused = await one.ask("POST", f"{one.path}/choice", token=token, q=NPS, v="9", sign="person")
+            assert 409 == refused.status_code
         assert [(NPS, 3, False)] == (await kept(house))["answers"]
 
     async def test_switched_off(self, house: House, now: datetime) -> None:
@@ -155,6 +150,8 @@ class TestRefusals:
         page = Page(house, await issued(house, now))
         assert {} == await Page(house, page.instance, TEXT).opened()
         assert "choice.js" not in (await page.ask("GET", page.path)).text
+        for name in (NPS, "x", ""):
+            assert "Recorded" not in (await page.ask("GET", f"{page.path}?recorded={name}")).text
 
 
 class TestPerson:
@@ -202,11 +199,6 @@ class TestPerson:
             assert (True, True) == (answer.json()["said"] in shown, asked in shown), shown
             last = await Page(house, instance, CHOICE, 1).tell("person")
             assert ("", False) == (last.json()["next"], "1" in said(last))  # its label
-
-    async def test_unknown_recorded(self, house: House, now: datetime) -> None:
-        page = Page(house, await issued(house, now))
-        for name in (NPS, "x", ""):
-            assert "Recorded" not in (await page.ask("GET", f"{page.path}?recorded={name}")).text
 
 
 class TestProvisional:

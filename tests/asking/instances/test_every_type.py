@@ -66,6 +66,7 @@ def test_the_whole_way(type_name: str) -> None:
     assert "How?" in page
 
     form = question_form.fields(texts("console", "en"), document, editing.values_of(document))
+    assert [*editing.fields_of(type_name)] == [one.name for one in form if one.label]
     assert {*known.fields} <= {one.name for one in form}
     assert known.label in dict(question_form.types(texts("console", "en"))).values()
     typed = {one.name: one.value if isinstance(one.value, list) else [one.value] for one in form}

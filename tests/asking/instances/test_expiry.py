@@ -59,34 +59,17 @@ async def execute(pool: db.Pool, statement: Any, *values: object) -> None:
         await database.execute(statement, *values)
 
 
-async def test_not_before_its_time(pool: db.Pool, issue: Issue) -> None:
-    await issue(2)
-    await tell(pool, later=timedelta(hours=47))
-    assert [] == await told(pool)
-
-
-async def test_completed_deleted_endless(pool: db.Pool, issue: Issue) -> None:
-    completed, deleted, _ = await issue(1), await issue(1), await issue(0)
-    await execute(
-        pool,
-        "update questionnaire_instance set finalized = true, completed_time = now() where instance_id = $1",
-        completed.instance_id,
-    )
-    await execute(
-        pool, "update questionnaire_instance set deleted_time = now() where instance_id = $1", deleted.instance_id
-    )
-    await tell(pool, later=timedelta(days=3))
-    assert [] == await told(pool)
-
-
-async def test_what_ended_before_is_history(pool: db.Pool, issue: Issue) -> None:
-    made = await issue(30)
-    await execute(
-        pool,
-        "update questionnaire_instance set created_time = created_time - interval '40 days' where instance_id = $1",
-        made.instance_id,
-    )
-    await tell(pool, later=timedelta(days=2))
+async def test_nothing_is_told(pool: db.Pool, issue: Issue) -> None:
+    """Neither before its time nor of instances that were completed, deleted, endless or over before the job began."""
+    completed, deleted, old, *_ = [await issue(days) for days in (1, 1, 30, 0, 3)]
+    for change, instance in (
+        ("finalized = true, completed_time = now()", completed),
+        ("deleted_time = now()", deleted),
+        ("created_time = created_time - interval '40 days'", old),
+    ):
+        statement = f"update questionnaire_instance set {change} where instance_id = $1"
+        await execute(pool, statement, instance.instance_id)
+    await tell(pool, later=timedelta(hours=71))
     assert [] == await told(pool)
 
 
@@ -116,7 +99,7 @@ async def test_many_at_one_moment(pool: db.Pool, issue: Issue, monkeypatch: pyte
     await execute(pool, "update questionnaire_instance set created_time = (select max(created_time) from organization)")
     later = timedelta(hours=26)
     for _ in range(TURNS_MAX):
-        with pytest.raises(_Died):
+        with pytest.raises(RuntimeError):
             await _die(pool, later)
         async with db.transaction(pool) as database:
             if not await expiry.record_next(database, now=database.clock.now() + later):
@@ -143,14 +126,10 @@ async def test_fewer_days_by_hand(pool: db.Pool, issue: Issue, house: House) -> 
     assert [made.instance_id, longer.instance_id] == await told(pool)
 
 
-class _Died(Exception):
-    pass
-
-
 async def _die(pool: db.Pool, later: timedelta) -> None:
     async with db.transaction(pool) as database:
         await expiry.record_next(database, now=database.clock.now() + later)
-        raise _Died
+        raise RuntimeError
 
 
 async def test_reads_what_went_out_then(pool: db.Pool, house: House, issue: Issue) -> None:

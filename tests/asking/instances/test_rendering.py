@@ -14,8 +14,8 @@ from afterword.core.questionnaires.visuals import Theme
 )
 def test_files(kinds: list[str], styles: int, scripts: int) -> None:
     found = rendering.files_of(kinds)
-    assert (styles, scripts) == (len(found.styles), len(found.scripts))
-    assert 1 == len(rendering.files_of(kinds, has_pictures=True).styles)
+    assert (styles, scripts) == (len(found["styles"]), len(found["scripts"]))
+    assert 1 == len(rendering.files_of(kinds, has_pictures=True)["styles"])
 
 
 def test_without_any() -> None:

@@ -1,7 +1,6 @@
 """Starts on public links: which addresses are one, who may continue, and the statements that a page takes."""
 
 import httpx2
-import pytest
 
 from afterword.asking.instances.starts import BEGUN_PURPOSE
 from afterword.core.answers.values import field_name
@@ -9,15 +8,13 @@ from tests.asking.instances.conftest import NPS, SINGLE, Shop
 from tests.browser import markup
 
 
-@pytest.mark.parametrize("reference", ["a" * 101, "a%20b", "a%2Fb", "%C3%A9"])
-async def test_no_reference(shop: Shop, reference: str) -> None:
-    assert 404 == (await shop.http.get(f"/p/{shop.world.questionnaire_id}/ref/{reference}")).status_code
-
-
-@pytest.mark.parametrize("columns", [{"public_link": False}, {"published_version_id": None}])
-async def test_no_link(shop: Shop, columns: dict[str, object]) -> None:
-    await shop.world.set_questionnaire(**columns)
-    assert 404 == (await shop.http.get(f"/p/{shop.world.questionnaire_id}")).status_code
+async def test_no_link(shop: Shop) -> None:
+    link = f"/p/{shop.world.questionnaire_id}"
+    for reference in ("a" * 101, "a%20b", "a%2Fb", "%C3%A9"):
+        assert 404 == (await shop.http.get(f"{link}/ref/{reference}")).status_code
+    for columns in ({"public_link": False}, {"public_link": True, "published_version_id": None}):
+        await shop.world.set_questionnaire(**columns)
+        assert 404 == (await shop.http.get(link)).status_code
 
 
 async def test_only_who_started_it_goes_on(shop: Shop) -> None:

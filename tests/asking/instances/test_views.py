@@ -6,7 +6,7 @@ import pytest
 
 from afterword.asking.instances import views
 from afterword.asking.instances.answer_page import Wrong
-from afterword.core.answers.values import OTHER, Given, field_name
+from afterword.core.answers.values import OTHER, field_name
 from afterword.core.questionnaires.definition import parse
 from afterword.core.questionnaires.question_types import Question
 from afterword.kit.texts import texts
@@ -46,23 +46,3 @@ def test_a_wrong_answer_is_shown_again_with_its_sentence() -> None:
     shown = views.shown_input(asked, {field_name(QUESTION_ID): ["2"], field_name(QUESTION_ID, OTHER): ["words"]})
     view = views.view_of(asked, shown=shown, texts=WORDS, wrong=Wrong("No."))
     assert ("No.", "words", [False, True]) == (view.error, view.other_text, [each.checked for each in view.options])
-
-
-@pytest.mark.parametrize(
-    ("fields", "value", "shown"),
-    [
-        ({"type": "nps"}, 3, views.Shown(frozenset([3]))),
-        ({"type": "number"}, 1000, views.Shown(text=WORDS.number(1000))),
-        ({"type": "multiple_choice", "choices": CHOICES}, [1, 2], views.Shown(frozenset([1, 2]))),
-        (
-            {"type": "ranking", "choices": [CHOICES[0], {"value": 2, "label": "B"}]},
-            [2, 1],
-            views.Shown(parts={"2": "1", "1": "2"}),
-        ),
-        ({"type": "text"}, "words", views.Shown(text="words")),
-    ],
-)
-def test_what_is_stored_is_shown(fields: dict[str, Any], value: Any, shown: views.Shown) -> None:
-    asked = question(**fields)
-    assert shown == views.shown_answer(asked, Given(value), WORDS)
-    assert views.Shown() == views.shown_answer(asked, None, WORDS)

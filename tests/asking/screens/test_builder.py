@@ -65,8 +65,9 @@ async def draft_of(office: Office, path: str) -> dict[str, Any]:
     return found.definition
 
 
-def seen_of(page: str) -> str:
-    match = re.search(r'name="seen" id="seen" value="([^"]*)"', page)
+def seen_of(page: str, name: str = "seen") -> str:
+    """The value of a hidden field."""
+    match = re.search(rf'name="{name}"(?: id="{name}")? value="([^"]*)"', page)
     assert match is not None
     return match[1]
 

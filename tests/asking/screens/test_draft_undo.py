@@ -1,6 +1,5 @@
 """Each change of a draft is taken back from the page that says it was made, until the draft is changed again."""
 
-import re
 from typing import Any
 
 import httpx2
@@ -8,6 +7,7 @@ import pytest
 
 from afterword.kit import db
 from tests.asking.screens.test_builder import added, draft_of, saved, seen_of, text_of
+from tests.asking.screens.test_publication import publish
 from tests.console.test_undo import undo_of
 from tests.tenants.logins.conftest import Browser, Office
 
@@ -38,28 +38,23 @@ async def test_changed_since(office: Office, browser: Browser, path: str, score:
     assert later == await draft_of(office, path)
 
 
-@pytest.mark.parametrize("revision", ["", "-1", "0", "x", "9" * 40])
-async def test_no_such_revision(browser: Browser, path: str, score: str, revision: str) -> None:
-    assert 409 == (await browser.post(f"{path}/edit/undo", data={"revision": revision, "undo": "1"})).status_code
-
-
-@pytest.mark.parametrize(
-    ("below", "form"),
-    [("/removal", {}), ("/move", {"to": "down"}), ("/copy", {}), ("/condition", {"group": "all", "document": "null"})],
-)
-async def test_question(
-    office: Office, browser: Browser, path: str, score: str, below: str, form: dict[str, str]
-) -> None:
+async def test_question(office: Office, browser: Browser, path: str, score: str) -> None:
+    for revision in ("", "-1", "0", "x", "9" * 40):
+        form = {"revision": revision, "undo": "1"}
+        assert 409 == (await browser.post(f"{path}/edit/undo", data=form)).status_code, revision
     before = await draft_of(office, path)
-    if below == "/condition":
-        leaf = '{"all": [{"subject": "metadata:questionnaire:store", "operator": "is_empty"}]}'
-        form = {**form, "document": leaf, "seen": ""}
-    undo = undo_of((await page_after(browser, f"{score}{below}", **form)).text)
-    assert before != await draft_of(office, path)
-    back = await page_after(browser, undo.action, **undo.fields)
-    assert (before, score) == (await draft_of(office, path), back.url.path)
-    assert "It is as it was before." in back.text
-    assert 'name="undo"' not in back.text
+    leaf = '{"all": [{"subject": "metadata:questionnaire:store", "operator": "is_empty"}]}'
+    changes: dict[str, dict[str, str]] = {
+        "/removal": {}, "/move": {"to": "down"}, "/copy": {},
+        "/condition": {"group": "all", "document": leaf, "seen": ""},
+    }  # fmt: skip
+    for below, form in changes.items():
+        undo = undo_of((await page_after(browser, f"{score}{below}", **form)).text)
+        assert before != await draft_of(office, path)
+        back = await page_after(browser, undo.action, **undo.fields)
+        assert (before, score) == (await draft_of(office, path), back.url.path)
+        assert "It is as it was before." in back.text
+        assert 'name="undo"' not in back.text
 
 
 async def test_page(office: Office, browser: Browser, path: str, score: str) -> None:
@@ -90,10 +85,7 @@ async def test_saved_by_the_script(browser: Browser, score: str) -> None:
 
 async def test_first_change_of_a_published_one(office: Office, browser: Browser, path: str, score: str) -> None:
     """The draft that it began is gone."""
-    page = (await browser.get(f"{path}/publish")).text
-    seen = re.search(r'name="revision" value="([^"]*)"', page)
-    assert seen is not None, page
-    assert 303 == (await browser.post(f"{path}/publish", data={"revision": seen[1]})).status_code
+    await publish(browser, path)
     async with db.transaction(office.pool) as database:
         await database.execute("delete from questionnaire_draft")
     undo = undo_of((await page_after(browser, f"{score}/move", to="down")).text)

@@ -1,7 +1,6 @@
 """Jumps and conditions in the editor: sentences, rows or JSON, problems as links, and how many responses match."""
 
 import json
-import re
 
 import httpx2
 import pytest
@@ -11,8 +10,8 @@ from afterword.core.answers.values import field_name
 from afterword.kit import db
 from afterword.listening.responses import rows
 from tests.asking.instances.test_pages import send
-from tests.asking.screens.test_builder import added, draft_of, saved, text_of
-from tests.asking.screens.test_publication import revision_of
+from tests.asking.screens.test_builder import added, draft_of, saved, seen_of, text_of
+from tests.asking.screens.test_publication import publish
 from tests.cases.previews.test_service import follow
 from tests.contract.alerting import read_all
 from tests.tenants.logins.conftest import Browser, Office, browser_of, log_in
@@ -47,9 +46,7 @@ async def test_jumps(office: Office, browser: Browser, path: str) -> None:
     wrong = text_of(await browser.get(f"{score}/jump/0"))
     assert 'href="#value-0"' in wrong
     assert f'href="{score}/jump/0"' in text_of(await browser.get(f"{path}/edit"))
-    seen = re.search(r'name="seen" value="([^"]*)"', wrong)
-    assert seen is not None
-    form = {**form, "value-0": "9", "seen": seen[1]}
+    form = {**form, "value-0": "9", "seen": seen_of(wrong)}
     assert 303 == (await browser.post(f"{score}/jump/0", data=form)).status_code
     page = text_of(await browser.get(score))
     assert "If the answer is 9 to 10 (promoters), go to “Thanks”." in page
@@ -61,9 +58,7 @@ async def test_jumps(office: Office, browser: Browser, path: str) -> None:
     assert (412, True) == (late.status_code, 'name="value-0" value="10"' in late.text)
     assert "If the answer is 9 to 10 (promoters)" in text_of(late)
     assert "The jump of “Score?” leads to it." in text_of(await browser.get(thanks))
-    seen = re.search(r'name="seen" value="([^"]*)"', late.text)
-    assert seen is not None
-    gone = await browser.post(f"{score}/jump/0", data={**form, "seen": seen[1], "then": "remove"})
+    gone = await browser.post(f"{score}/jump/0", data={**form, "seen": seen_of(late.text), "then": "remove"})
     assert 303 == gone.status_code
     assert [] == (await draft_of(office, path))["groups"][0]["questions"][0]["jumps"]
 
@@ -101,9 +96,7 @@ async def test_condition(office: Office, browser: Browser, path: str) -> None:
     assert f'href="{town}/condition"' in page
     page = text_of(await browser.get(f"{town}/condition"))
     assert 'href="#value-0"' in page
-    seen = re.search(r'name="seen" value="([^"]*)"', page)
-    assert seen is not None
-    gone = await browser.post(f"{town}/condition", data={**form, "seen": seen[1], "then": "remove"})
+    gone = await browser.post(f"{town}/condition", data={**form, "seen": seen_of(page), "then": "remove"})
     assert 303 == gone.status_code
     assert "Everyone is asked." in text_of(await browser.get(town))
 
@@ -146,9 +139,7 @@ async def test_matching(office: Office, browser: Browser, path: str) -> None:
     assert 303 == (await browser.post(f"{why}/condition", data=elsewhere)).status_code
     assert "Of the last 4 responses, 0 would be asked." in said(await browser.get(why))
     for number in "10":
-        seen = re.search(r'name="seen" value="([^"]*)"', (await browser.get(f"{branch}/jump/{number}")).text)
-        assert seen is not None
-        form = {"seen": seen[1], "then": "remove"}
+        form = {"seen": seen_of((await browser.get(f"{branch}/jump/{number}")).text), "then": "remove"}
         assert 303 == (await browser.post(f"{branch}/jump/{number}", data=form)).status_code
     assert "Of the last 4 responses, 3 would be asked." in said(await browser.get(f"{why}/condition"))
     assert "Of the last 4 responses, 3 would be asked." in said(await browser.get(f"{path}/flow"))
@@ -177,8 +168,7 @@ async def test_the_scope_that_reads_responses_is_enough(
 
 async def answer(office: Office, client: httpx2.AsyncClient, path: str, question_id: str, values: str) -> None:
     """Publish the draft, and answer its question once with each of these values."""
-    revision = revision_of((await client.get(f"{path}/publish")).text)
-    assert 303 == (await client.post(f"{path}/publish", data={"revision": revision})).status_code
+    await publish(client, path)
     questionnaire_id = path.rsplit("/", 1)[1]
     async with db.transaction(office.pool) as database:
         await database.execute(

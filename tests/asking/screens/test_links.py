@@ -5,7 +5,7 @@ import re
 
 from afterword.kit import db
 from tests.asking.screens.test_builder import LIST, added, saved, text_of
-from tests.asking.screens.test_publication import revision_of
+from tests.asking.screens.test_publication import publish
 from tests.console.test_undo import undo_of
 from tests.tenants.logins.conftest import Browser, Office
 
@@ -54,8 +54,7 @@ async def test_public_link(office: Office, browser: Browser, path: str) -> None:
 
     question = await added(browser, path, "nps")
     await saved(browser, question, type="nps", title="Would you recommend us?")
-    form = {"revision": revision_of((await browser.get(f"{path}/publish")).text)}
-    assert 303 == (await browser.post(f"{path}/publish", data=form)).status_code
+    await publish(browser, path)
     async with db.transaction(office.pool) as database:
         await database.execute(
             "insert into responder (organization_id, responder_id) values ($1, repeat('r', 22))",

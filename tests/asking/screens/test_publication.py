@@ -2,15 +2,20 @@
 
 import re
 
+import httpx2
+
 from afterword.kit import db
 from tests.asking.screens.test_builder import added, saved, seen_of, text_of
 from tests.tenants.logins.conftest import Browser, Office
 
 
 def revision_of(page: str) -> str:
-    match = re.search(r'name="revision" value="(-?\d+)"', page)
-    assert match is not None
-    return match[1]
+    return seen_of(page, "revision")
+
+
+async def publish(browser: httpx2.AsyncClient, path: str) -> None:
+    form = {"revision": revision_of((await browser.get(f"{path}/publish")).text)}
+    assert 303 == (await browser.post(f"{path}/publish", data=form)).status_code
 
 
 async def test_publish(office: Office, browser: Browser, path: str) -> None:
@@ -78,11 +83,8 @@ async def test_comparison(browser: Browser, path: str) -> None:
     page = f"{path}/versions/comparison"
     question = await added(browser, path, "nps")
     for title in ("First?", "Second?", "Third?"):
-        seen = seen_of((await browser.get(question)).text)
-        form = {"type": "nps", "title": title, "enabled": "1", "seen": seen}
-        assert 303 == (await browser.post(question, data=form)).status_code
-        revision = revision_of((await browser.get(f"{path}/publish")).text)
-        assert 303 == (await browser.post(f"{path}/publish", data={"revision": revision})).status_code
+        await saved(browser, question, type="nps", title=title)
+        await publish(browser, path)
     await saved(browser, await added(browser, path, "text"), type="text", title="Why?")
     assert f'href="{page}"' in text_of(await browser.get(f"{path}/versions"))
     shown = text_of(await browser.get(page))

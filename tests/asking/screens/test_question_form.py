@@ -1,23 +1,11 @@
-"""The form of a question: each type has its members, and what differs is named."""
-
-import pytest
+"""The form of a question names what differs and what is wrong."""
 
 from afterword.asking.screens import question_form
 from afterword.asking.screens.question_form import mark_of
 from afterword.asking.screens.questionnaires import Problem
-from afterword.core.questionnaires import editing, question_types
 from afterword.kit.texts import texts
 
 WORDS = texts("console", "en")
-
-
-@pytest.mark.parametrize("question_type", question_types.TYPES)
-def test_fields(question_type: str) -> None:
-    question = {"type": question_type}
-    found = question_form.fields(WORDS, question, editing.values_of(question))
-    assert question_types.TYPES[question_type].label
-    assert [*editing.fields_of(question_type)] == [one.name for one in found]
-    assert all(one.label for one in found)
 
 
 def test_differences_and_problems() -> None:

@@ -8,7 +8,7 @@ from afterword.core.reading.findings import Findings
 from afterword.kit.texts import texts
 from tests.asking.screens.conftest import begin
 from tests.asking.screens.test_builder import LIST, added, saved, text_of
-from tests.asking.screens.test_publication import revision_of
+from tests.asking.screens.test_publication import publish
 from tests.tenants.logins.conftest import Browser, Office
 
 
@@ -24,7 +24,7 @@ async def test_list(office: Office, browser: Browser) -> None:
     await saved(browser, question, type="date", title="When was it?")
     assert "before you can publish" not in text_of(await browser.get(path))
     assert "Who gets it" not in text_of(await browser.get(path))
-    await browser.post(f"{path}/publish", data={"revision": revision_of((await browser.get(f"{path}/publish")).text)})
+    await publish(browser, path)
     published = await browser.get(path)
     assert "No one yet." in text_of(published)
     new = re.findall(r'href="([^"]*pipelines/new[^"]*)"', text_of(published))[0]

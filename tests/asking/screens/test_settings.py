@@ -1,7 +1,5 @@
 """New questionnaires, copies, settings and layouts: wrong ones are kept as typed, nobody overwrites another."""
 
-import re
-
 from afterword import ids
 from afterword.asking.questionnaires import store, visuals
 from afterword.asking.questionnaires.store import Questionnaire
@@ -75,9 +73,7 @@ async def test_files_for_others(office: Office, browser: Browser, path: str) -> 
 
 
 async def test_settings(browser: Browser, path: str) -> None:
-    match = re.search(r'name="version" value="(\d+)"', (await browser.get(f"{path}/settings")).text)
-    assert match is not None
-    form = {**FORM, "version": match[1]}
+    form = {**FORM, "version": version_of((await browser.get(f"{path}/settings")).text)}
     wrongs = [{"valid_days": "x"}, {"responses_max": "0"}, {"title": "x" * 501}, {"display_name": ""}]
     wrongs += [{"non_collapsed_questions_count": "201"}, {"key_question_id": "0" * 22}]
     for changes in wrongs:
@@ -140,9 +136,7 @@ async def test_first_language(office: Office, browser: Browser) -> None:
 
 
 def version_of(page: str) -> str:
-    match = re.search(r'name="version" value="(\d+)"', page)
-    assert match is not None
-    return match[1]
+    return seen_of(page, "version")
 
 
 async def questionnaire_of(office: Office, path: str) -> Questionnaire:
@@ -154,34 +148,25 @@ async def questionnaire_of(office: Office, path: str) -> Questionnaire:
     return found
 
 
-async def test_settings_of_a_look_that_pages_do_not_read(office: Office, browser: Browser, path: str) -> None:
-    assert "over the API" not in (await browser.get(f"{path}/settings")).text
+async def visual_of(office: Office, path: str) -> object:
+    """The look of the questionnaire's own, if it has one."""
     async with db.transaction(office.pool) as database:
-        await visuals.insert_visual(
-            database,
-            organization_id=office.organization_id,
-            questionnaire_id=path.rsplit("/", 1)[1],
-            visual_id=ids.ordered(database.clock.now()),
-            title="Theirs",
-            active=True,
-            configuration={"widget": {"side": "left"}, "font": "mono"},
-            now=database.clock.now(),
-            by=None,
+        layers = await visuals.get_layers(
+            database, organization_id=office.organization_id, questionnaire_id=path.rsplit("/", 1)[1]
         )
-    page = (await browser.get(f"{path}/settings")).text
-    assert ("<code>widget</code>" in page, "<code>font</code>" in page) == (True, False)
+    assert layers is not None
+    return layers.visual
 
 
 async def test_layout(office: Office, browser: Browser, path: str) -> None:
     key = {"organization_id": office.organization_id, "questionnaire_id": path.rsplit("/", 1)[1]}
     page = (await browser.get(f"{path}/settings")).text
     seen = seen_of(page)
+    assert "over the API" not in page
     form = {**FORM, "layout": "by_group", "show_progress": "1", "seen": seen}
     assert 303 == (await browser.post(f"{path}/settings", data={**form, "version": version_of(page)})).status_code
+    assert await visual_of(office, path) is None  # nothing differs
     async with db.transaction(office.pool) as database:
-        layers = await visuals.get_layers(database, **key)
-        assert layers is not None
-        assert layers.visual_id is None  # nothing differs
         await visuals.insert_visual(
             database,
             **key,
@@ -193,13 +178,11 @@ async def test_layout(office: Office, browser: Browser, path: str) -> None:
             by=None,
         )
     page = (await browser.get(f"{path}/settings")).text
+    assert ("<code>widget</code>" in page, "<code>font</code>" in page) == (True, False)  # which no page reads
     form = {**FORM, "layout": "by_question", "seen": seen, "version": version_of(page)}
     assert 422 == (await browser.post(f"{path}/settings", data={**form, "layout": "sideways"})).status_code
     assert 303 == (await browser.post(f"{path}/settings", data=form)).status_code
-    async with db.transaction(office.pool) as database:
-        layers = await visuals.get_layers(database, **key)
-    assert layers is not None
-    assert layers.visual == {
+    assert (await visual_of(office, path)) == {
         "widget": {"side": "left"},
         "font": "mono",
         "layout": "by_question",
@@ -218,9 +201,4 @@ async def test_layout_of_a_new_look(office: Office, browser: Browser, path: str)
     page = (await browser.get(f"{path}/settings")).text
     form = {**FORM, "layout": "by_question", "show_progress": "1", "seen": seen_of(page)}
     assert 303 == (await browser.post(f"{path}/settings", data={**form, "version": version_of(page)})).status_code
-    async with db.transaction(office.pool) as database:
-        layers = await visuals.get_layers(
-            database, organization_id=office.organization_id, questionnaire_id=path.rsplit("/", 1)[1]
-        )
-    assert layers is not None
-    assert {"layout": "by_question"} == layers.visual
+    assert {"layout": "by_question"} == await visual_of(office, path)

@@ -222,7 +222,7 @@ class TestProviders:
         for later in (0, 60):
             async with db.transaction(queue.pool) as database:
                 delivered = {(queue.house.organization_id, instance_id): now + timedelta(seconds=later)}
-                counts.append(await instances.mark(database, "delivered", times=delivered, now=now))
+                counts.append(await instances.settle_times(database, "delivered", times=delivered, now=now))
         assert [1, 0] == counts
         assert now == await queue.value("select delivered_time from questionnaire_instance")
 

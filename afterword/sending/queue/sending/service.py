@@ -191,7 +191,7 @@ async def settle(db: Database, *, results: Sequence[Result], now: datetime) -> N
         kept = {result.dispatch.item.key for result in results if _is_kept(result)}
         pairs = sorted((key[0], by_key[key].instance.instance_id) for key in sent if key not in kept)
         if pairs:
-            await instances.mark(db, "sent", times=dict.fromkeys(pairs, now), now=now)
+            await instances.settle_times(db, "sent", times=dict.fromkeys(pairs, now), now=now)
         await api.keep_references(db, references=_references(results, frozenset(sent)), now=now)
         followed = [
             key
