@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -138,13 +138,34 @@ def shown() -> frozenset[str]:
                 found |= {*texts_in(node.value, node.annotation)}
             if isinstance(node, ast.Call):
                 found |= {*given_to(node, takes.get(ast.unparse(node.func).rpartition(".")[2], {}))}
-    for text in modules.values():  # labels of the requests of the API that a form follows from
+    found |= {*_labels(modules.values(), of_all["Editable"]), *_of_tables(modules)}
+    return frozenset(found - {""} | {"Erased."})  # which the database writes
+
+
+def _labels(modules: Iterable[str], parameters: Mapping[str, ast.expr]) -> Iterator[str]:
+    """Those of the requests of the API that a form follows from."""
+    for text in modules:
         if "Editable(" in text:
             calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
             for node in calls:
                 if ast.unparse(node.func) in {"Editable", "Given"}:
-                    found |= {*given_to(node, of_all["Editable"])}
-    return frozenset(found - {""} | {"Erased."})  # which the database writes
+                    yield from given_to(node, parameters)
+
+
+def _of_tables(modules: Mapping[Path, str]) -> Iterator[str]:
+    for path, text in modules.items():
+        if "tables_of(__file__)" in text:
+            yield from texts_of_table(texts.tables_of(str(path)))
+
+
+def texts_of_table(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    entries = value if isinstance(value, list) else []
+    if isinstance(value, dict):
+        entries = [one for name, one in value.items() if name not in {"path", "found_by"}]
+    for one in entries:
+        yield from texts_of_table(one)
 
 
 def is_marked(annotation: ast.expr) -> bool:
