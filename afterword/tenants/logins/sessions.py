@@ -54,34 +54,6 @@ class OpenSession:
     seen_time: datetime
 
 
-async def _insert_session(
-    db: Database,
-    *,
-    organization_id: str,
-    user_id: str,
-    session_id: str,
-    digest: bytes,
-    login_id: str,
-    device: str,
-    network: str,
-    now: datetime,
-    proven_time: datetime,
-    expires_time: datetime,
-    id_token: bytes | None,
-) -> None:
-    await db.execute(
-        """insert into login_session (digest, session_id, login_id, organization_id, user_id, device, network,
-             created_time, seen_time, proven_time, expires_time, id_token)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11)""",
-        *(digest, session_id, login_id, organization_id, user_id, device, network, now, proven_time, expires_time),
-        id_token,
-    )
-    await db.execute(
-        "update organization_user set last_login_time = $3 where organization_id = $1 and user_id = $2",
-        *(organization_id, user_id, now),
-    )
-
-
 async def get_session(
     db: Database, *, cookie: str, now: datetime
 ) -> Session | None:  # any tenant: the cookie says which
@@ -130,21 +102,6 @@ async def list_sessions(  # any tenant: a login belongs to a person
     )
 
 
-async def _update_session_user(
-    db: Database, *, organization_id: str, user_id: str, session_id: str, login_id: str, digest: bytes
-) -> bool:
-    """Let the session act as another user of the same login, or as before a look at the made-up shop."""
-    return await db.touches(
-        """update login_session s set organization_id = $1, user_id = $2, digest = $5,
-             home_organization_id = null, home_user_id = null
-           where s.session_id = $3 and s.login_id = $4 and exists (
-             select from organization_user u where u.organization_id = $1 and u.user_id = $2
-               and (u.login_id = $4 or (s.home_organization_id, s.home_user_id) = ($1, $2))
-               and u.active and u.removed_time is null)""",
-        *(organization_id, user_id, session_id, login_id, digest),
-    )
-
-
 async def update_proven(  # any tenant: a login belongs to a person
     db: Database, *, session: Session, now: datetime
 ) -> None:
@@ -161,12 +118,6 @@ async def update_sessions_seen(  # any tenant: sessions of a web process
            where s.session_id = t.session_id and s.seen_time < t.seen_time - make_interval(secs => $3)""",
         *(list(used), list(used.values()), SEEN_SECONDS_MIN),
     )
-
-
-async def _delete_session(  # any tenant: a login belongs to a person
-    db: Database, *, login_id: str, session_id: str
-) -> bool:
-    return await db.touches("delete from login_session where login_id = $1 and session_id = $2", login_id, session_id)
 
 
 async def delete_sessions(  # any tenant: a login belongs to a person
@@ -192,7 +143,7 @@ class Source:
     network: str
 
 
-async def start(
+async def insert_session(
     db: Database,
     *,
     login_id: str,
@@ -211,18 +162,19 @@ async def start(
     `proven_time`: when the person proved to be it, if that was not now. `id_token`: sealed for this `session_id`.
     """
     cookie, device = ids.secret(), source.device[:DEVICE_CHARACTERS]
-    told: dict[str, Any] = {"login_id": login_id, "organization_id": organization_id, "device": device, "now": now}
-    told["network"] = source.network
-    await audit.record_login(db, **told, action="logged_in" if is_known else "logged_in_anew")
-    await _insert_session(
-        db,
-        **told,
-        user_id=user_id,
-        session_id=session_id or ids.ordered(now),
-        digest=ids.digest(cookie),
-        proven_time=proven_time or now,
-        expires_time=now + lifetime,
-        id_token=id_token,
+    action = "logged_in" if is_known else "logged_in_anew"
+    told: dict[str, Any] = {"organization_id": organization_id, "device": device, "network": source.network}
+    await audit.record_login(db, login_id=login_id, action=action, **told, now=now)
+    await db.execute(
+        """insert into login_session (digest, session_id, login_id, organization_id, user_id, device, network,
+             created_time, seen_time, proven_time, expires_time, id_token)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11)""",
+        *(ids.digest(cookie), session_id or ids.ordered(now), login_id, organization_id, user_id),
+        *(device, source.network, now, proven_time or now, now + lifetime, id_token),
+    )
+    await db.execute(
+        "update organization_user set last_login_time = $3 where organization_id = $1 and user_id = $2",
+        *(organization_id, user_id, now),
     )
     return cookie
 
@@ -247,16 +199,22 @@ def caller_of(session: Session) -> Caller:
     )
 
 
-async def switch(db: Database, *, session: Session, organization_id: str, user_id: str, now: datetime) -> str:
-    """Act as another user of the same login; returns the new cookie. Raises NotFound."""
+async def update_session_user(
+    db: Database, *, session: Session, organization_id: str, user_id: str, now: datetime
+) -> str:
+    """Act as another user of the same login, or as before a look at the made-up shop; returns the new cookie.
+
+    Raises NotFound.
+    """
     cookie = ids.secret()
-    is_changed = await _update_session_user(
-        db,
-        organization_id=organization_id,
-        user_id=user_id,
-        session_id=session.session_id,
-        login_id=session.login_id,
-        digest=ids.digest(cookie),
+    is_changed = await db.touches(
+        """update login_session s set organization_id = $1, user_id = $2, digest = $5,
+             home_organization_id = null, home_user_id = null
+           where s.session_id = $3 and s.login_id = $4 and exists (
+             select from organization_user u where u.organization_id = $1 and u.user_id = $2
+               and (u.login_id = $4 or (s.home_organization_id, s.home_user_id) = ($1, $2))
+               and u.active and u.removed_time is null)""",
+        *(organization_id, user_id, session.session_id, session.login_id, ids.digest(cookie)),
     )
     if not is_changed:
         raise errors.NotFound("There is no such organization.")
@@ -290,9 +248,14 @@ async def get_is_demonstration_made(db: Database) -> bool | None:  # any tenant:
     return await db.fetch_value("select user_id is not null from demonstration")
 
 
-async def end(db: Database, *, session: Session, session_id: str, now: datetime) -> None:
+async def delete_session(  # any tenant: a login belongs to a person
+    db: Database, *, session: Session, session_id: str, now: datetime
+) -> None:
     """End this session of the same login, or itself, which is a log-out. Raises NotFound."""
-    if not await _delete_session(db, login_id=session.login_id, session_id=session_id):
+    is_ended = await db.touches(
+        "delete from login_session where login_id = $1 and session_id = $2", session.login_id, session_id
+    )
+    if not is_ended:
         raise errors.NotFound("There is no such session.")
     action = "logged_out" if session_id == session.session_id else "session_ended"
     await audit.record_login(

@@ -178,7 +178,7 @@ async def ask_address(visit: Visit, db: Database) -> Response:
 
 @routes.post("/console/settings/sessions/{session_id}/end", for_limited="free")
 async def end_session(visit: Visit) -> Response:
-    await visit.change(sessions.end, session=visit.session, **visit.ids, now=visit.now)
+    await visit.change(sessions.delete_session, session=visit.session, **visit.ids, now=visit.now)
     return html.redirect(f"{ACCOUNT}?done=ended")
 
 
@@ -201,7 +201,11 @@ async def switch(visit: Visit) -> Response:
     """Act as the person's user of another organization."""
     organization_id, _, user_id = visit.form.text("user").partition("/")
     cookie = await visit.change(
-        sessions.switch, session=visit.session, organization_id=organization_id, user_id=user_id, now=visit.now
+        sessions.update_session_user,
+        session=visit.session,
+        organization_id=organization_id,
+        user_id=user_id,
+        now=visit.now,
     )
     return _switched(visit, cookie)
 
@@ -256,9 +260,6 @@ async def prove(visit: Visit) -> Response:
         return proof_form(visit, wrong=visit.words("Wrong password."))
     await visit.change(sessions.update_proven, session=visit.session, now=visit.now)
     return html.redirect(screens.own_address(visit.form.text("next")))
-
-
-# The second factor ---------------------------------------------------------------------------------------------------
 
 
 @routes.post("/console/settings/totp", proof=True, for_limited="free")
@@ -363,24 +364,18 @@ async def _any_login_of(visit: Visit, db: Database) -> Login:
 
 def proof_form(visit: Visit, *, wrong: str = "") -> Response:
     going_on = visit.form.text("next") or visit.query.get("next", "")
-    purpose = passkeys.proof_in(visit.session.session_id)
+    purpose, is_of_provider = passkeys.proof_in(visit.session.session_id), visit.session.is_of_provider
+    url = f"/console/login/with/{visit.session.domain}/start?anew=1&next={screens.quote(going_on, safe='')}"
     return visit.page(
         "proof.html",
         title=visit.words("Repeat your password"),
         wrong=wrong,
         next=going_on,
         email=visit.session.email,
-        provider_url=_provider_url(visit, going_on) if visit.session.is_of_provider else "",
-        options=""
-        if visit.session.is_of_provider
-        else passkeys.request_options(visit.site, purpose=purpose, now=visit.now),
+        provider_url=url if is_of_provider else "",  # where the person logs in anew; it then goes on from there
+        options="" if is_of_provider else passkeys.request_options(visit.site, purpose=purpose, now=visit.now),
         script=static.url("console/passkey.js"),
     )
-
-
-def _provider_url(visit: Visit, going_on: str) -> str:
-    """The address at which the person logs in anew; it then goes on from there."""
-    return f"/console/login/with/{visit.session.domain}/start?anew=1&next={screens.quote(going_on, safe='')}"
 
 
 def _totp(visit: Visit, login: Login, secret: str, *, wrong: str = "") -> Response:

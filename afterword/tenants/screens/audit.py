@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -157,17 +157,14 @@ def sentence_of(words: Texts, entry: Entry) -> str:
 
 
 def _criteria(visit: Visit, choice: AuditFilter) -> list[Criterion]:
-    columns, zone = audit.ENTRIES.columns, ZoneInfo(visit.zone)
     chosen = {"actor_id": choice.actor, "thing_kind": choice.kind, "thing_id": choice.thing}
-    found = [Criterion("EQUAL", columns[name], value) for name, value in chosen.items() if value]
     first, last = _day(choice.first), _day(choice.last)
-    if first:
-        start = datetime(first.year, first.month, first.day, tzinfo=zone)
-        found.append(Criterion("GREATER_EQUAL", columns["created_time"], start))
-    if last:
-        end = datetime(last.year, last.month, last.day, tzinfo=zone) + timedelta(days=1)
-        found.append(Criterion("LESS_THAN", columns["created_time"], end))
-    return found
+    midnight = time(tzinfo=ZoneInfo(visit.zone))
+    return audit.criteria_of(
+        chosen,
+        start=datetime.combine(first, midnight) if first else None,
+        end=datetime.combine(last, midnight) + timedelta(days=1) if last else None,
+    )
 
 
 def _filters(words: Texts, choice: AuditFilter, entries: list[Entry]) -> list[tuple[str, str]]:

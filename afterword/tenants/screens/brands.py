@@ -197,8 +197,8 @@ async def _show(
         choices=_choices(visit, branded, brand),
         logos=_logos(branded, brand, [one.path for one in offered.items]),
         logo_hint=_inherited(visit, branded, "") if branded.base.logo else "",
-        types=",".join(pictures.MEDIA_TYPES),
-        megabytes=pictures.UPLOAD_BYTES_MAX >> 20,
+        types=",".join(assets.MEDIA_TYPES),
+        megabytes=assets.UPLOAD_BYTES_MAX >> 20,
         applications=[
             (one.display_name, f"{BRAND}/{one.application_id}", bool(one.brand)) for one in applications
         ] if branded.level == "organization" else [],

@@ -63,14 +63,11 @@ async def make_token(visit: Visit) -> Response:
     form = visit.form
     days = int(form.text("end")) if form.text("end") in ENDS else next(map(int, ENDS))
     title, scopes = form.text("title"), form.all("scope")
-    wrong = {
-        "title": visit.words("Say what the token is for, in at most 200 characters."),
-        "scope": visit.words("Choose what the token gives access to."),
-    }
     if not 0 < len(title) <= TITLE_CHARACTERS_MAX:
-        raise errors.Invalid.at("/title", "required", wrong["title"])
+        message = visit.words("Say what the token is for, in at most 200 characters.")
+        raise errors.Invalid.at("/title", "required", message)
     if not scopes:
-        raise errors.Invalid.at("/scope", "required", wrong["scope"])
+        raise errors.Invalid.at("/scope", "required", visit.words("Choose what the token gives access to."))
     request = tokens.TokenRequest(
         title=title,
         scopes=sorted(set(scopes)),

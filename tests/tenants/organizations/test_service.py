@@ -114,7 +114,9 @@ class TestCreateUser:
                 organization_id=organization_id,
                 email="ann@example.com\r\nBcc: eve@example.com",
                 role="god",
-                profile={"display_name": "x" * 101, "locale": "!", "time_zone": "Nowhere"},
+                display_name="x" * 101,
+                locale="!",
+                time_zone="Nowhere",
                 application_ids=["a" * 22],
                 now=database.clock.now(),
             )
