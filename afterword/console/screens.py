@@ -174,7 +174,6 @@ class Guest:
         return await db.load(self.reader or self.pool, step, *args, **kwargs)
 
     async def change(self, step: Step[With, Found], *args: With.args, **kwargs: With.kwargs) -> Found:
-        """The outcome of a step in a transaction of its own."""
         async with self.write() as db:
             return await step(db, *args, **kwargs)
 
@@ -230,7 +229,6 @@ class Visit(Guest):
 
     @property
     def keeps_mail(self) -> bool:
-        """Whether mails to customers stay in the outbox."""
         return providers.keeps_messages(self.site, channel_id=EMAIL, kind=self.session.mail_kind)
 
     @property

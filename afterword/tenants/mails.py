@@ -135,7 +135,6 @@ class _Content:
 
 
 def compose(mail: Mail, *, recipient: str, sender: str, site: Site, now: datetime) -> Message:
-    """The mail in the user's language."""
     words = texts("notices", mail.locale)
     if mail.content is not None:
         content = _of_digest(mail.content, site)

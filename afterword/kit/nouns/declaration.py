@@ -48,8 +48,6 @@ OF_APPLICATION: Final[LiteralString] = (
 
 
 class TenantRecord(msgspec.Struct, kw_only=True):
-    """A row of an organization."""
-
     organization_id: fields.Id
 
 

@@ -37,7 +37,8 @@ def device_of(agent: str) -> str:
     return ", ".join(filter(None, (browser, system))) or "?"
 
 
-TEXTS: Final[Mapping[str, Marked]] = tables_of(__file__)["done"]
+_TABLES: Final = tables_of(__file__)
+TEXTS: Final[Mapping[str, Marked]] = _TABLES["done"]
 MAILED: Final = frozenset({"invited", "mailed", "sent", "digest_sent"})
 KEPT: Final[Marked] = (
     "This installation has no mail server. Its administrator can find the e-mail there and give you the link."
@@ -55,26 +56,10 @@ LOOKS: Final[dict[str, Marked]] = {"phone": "On a phone", "desktop": "On a deskt
 SHADES: Final[dict[str, Marked]] = {"light": "Light", "dark": "Dark"}
 ZONES: Final = ("UTC", *sorted(zone for zone in available_timezones() if "/" in zone and not zone.startswith("Etc/")))
 ZONE_OPTIONS: Final = tuple((one, one) for one in ZONES)
-CHANGES: Final[Mapping[str, Marked]] = {
-    "none": "No clear change from the {days} days before ({previous}).",
-    "higher": "Higher than in the {days} days before ({previous}).",
-    "lower": "Lower than in the {days} days before ({previous}).",
-}
-CHANGES_OF_MONTHS: Final[Mapping[str, Marked]] = {
-    "none": "No clear change from the months before ({previous}).",
-    "higher": "Higher than in the months before ({previous}).",
-    "lower": "Lower than in the months before ({previous}).",
-}
+CHANGES: Final[Mapping[str, Marked]] = _TABLES["changes"]
+CHANGES_OF_MONTHS: Final[Mapping[str, Marked]] = _TABLES["changes_of_months"]
 ERASED_ADDRESS: Final = re.compile(r"(erased:)?[0-9a-f]{64}\Z")
-WEEKDAYS: Final[dict[int, Marked]] = {
-    1: "Monday",
-    2: "Tuesday",
-    3: "Wednesday",
-    4: "Thursday",
-    5: "Friday",
-    6: "Saturday",
-    7: "Sunday",
-}
+WEEKDAYS: Final[Mapping[int, Marked]] = dict(enumerate(_TABLES["weekdays"], start=1))
 WEEKDAY_OPTIONS: Final = tuple((str(number), text) for number, text in WEEKDAYS.items())
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
 

@@ -45,8 +45,6 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class OpenSession:
-    """A session as its owner sees it in a list."""
-
     session_id: str
     device: str
     network: str
@@ -137,8 +135,6 @@ DEVICE_CHARACTERS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The browser and the network that a log-in comes from."""
-
     device: str
     network: str
 

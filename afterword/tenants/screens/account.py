@@ -37,7 +37,6 @@ async def log_in(guest: Guest, db: Database) -> Response:
 
 @routes.post("/console/proof/passkey", for_limited="free")
 async def prove_passkey(visit: Visit, db: Database) -> Response:
-    """A passkey instead of the password, for the next minutes."""
     login_id = await _answered(visit, db, purpose=passkeys.proof_in(visit.session.session_id))
     if login_id == visit.session.login_id:
         await sessions.update_proven(db, session=visit.session, now=visit.now)
@@ -198,7 +197,6 @@ async def switch_keys(visit: Visit) -> Response:
 
 @routes.post("/console/switch", for_limited="free")
 async def switch(visit: Visit) -> Response:
-    """Act as the person's user of another organization."""
     organization_id, _, user_id = visit.form.text("user").partition("/")
     cookie = await visit.change(
         sessions.update_session_user,
@@ -212,7 +210,6 @@ async def switch(visit: Visit) -> Response:
 
 @routes.get(DEMONSTRATION, for_limited="free")
 async def demonstration(visit: Visit) -> Response:
-    """The page while the shop is made, and the way in."""
     _require_demonstration(visit)
     is_made = await visit.reading(lambda _, db: sessions.get_is_demonstration_made(db))
     response = visit.page(
@@ -225,7 +222,6 @@ async def demonstration(visit: Visit) -> Response:
 
 @routes.post(DEMONSTRATION, for_limited="free")
 async def enter_demonstration(visit: Visit, db: Database) -> Response:
-    """Look at the made-up shop, or let it be made."""
     _require_demonstration(visit)
     cookie = await sessions.update_to_demonstration(db, session=visit.session)
     if cookie is None:
@@ -253,7 +249,6 @@ async def proof_page(visit: Visit) -> Response:
 
 @routes.post("/console/proof", for_limited="free")
 async def prove(visit: Visit) -> Response:
-    """Take the password again, for the next minutes."""
     login = await visit.reading(login_of)
     _, is_right = await entry.checked(visit, login.email, visit.form.secret("password"))
     if not is_right:

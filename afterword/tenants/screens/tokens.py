@@ -59,7 +59,6 @@ async def tokens_page(visit: Visit) -> Response:
 
 @routes.post(TOKENS, scope="Token.Create", proof=True, again=(errors.Invalid,), at=f"{TOKENS}/new")
 async def make_token(visit: Visit) -> Response:
-    """Show its text, this once."""
     form = visit.form
     days = int(form.text("end")) if form.text("end") in ENDS else next(map(int, ENDS))
     title, scopes = form.text("title"), form.all("scope")
@@ -132,7 +131,6 @@ async def rotation_page(visit: Visit) -> Response:
 
 @routes.post(f"{TOKENS}/{{token_id}}/rotation", scope="Token.Create", proof=True)
 async def rotate_token(visit: Visit, db: Database) -> Response:
-    """Show the text of the new one, this once."""
     hours = visit.form.text("overlap_hours")
     token, text = await tokens.rotate(
         db,

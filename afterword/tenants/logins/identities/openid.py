@@ -54,8 +54,6 @@ class WrongCode(ProviderFailed):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The addresses of a provider."""
-
     issuer: str
     authorization_url: str
     token_url: str

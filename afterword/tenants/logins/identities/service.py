@@ -133,7 +133,6 @@ async def _update_checked(
 
 
 async def _update_problem(db: Database, *, organization_id: str, version: int, problem: str | None) -> None:
-    """Note what came of a log-in by these settings."""
     await db.execute(
         "update identity_provider set problem = $3 where organization_id = $1 and version = $2",
         *(organization_id, version, problem),
@@ -145,7 +144,6 @@ async def _delete_provider(db: Database, *, organization_id: str) -> None:
 
 
 async def _delete_sessions_of_identities(db: Database, *, organization_id: str) -> int:
-    """End the sessions of logins that a provider vouched for."""
     return await db.execute(
         """delete from login_session where organization_id = $1
              and login_id in (select i.login_id from login_identity i where i.organization_id = $1)""",
@@ -242,7 +240,6 @@ class Returned(msgspec.Struct, frozen=True):
 
 
 async def get(db: Database, *, caller: Caller) -> IdentityProvider:
-    """The caller's organization's. Raises NotFound."""
     return errors.found(await get_provider(db, organization_id=caller.organization_id), NO_PROVIDER)
 
 

@@ -156,7 +156,6 @@ def checksum(text: str) -> str:
 
 
 def is_token(text: str) -> bool:
-    """True if the text has the shape of a token and its checksum is right."""
     return _match(text) is not None
 
 
