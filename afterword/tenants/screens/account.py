@@ -125,7 +125,6 @@ async def _new(visit: Visit, db: Database, refusal: errors.Refusal | None = None
 
 ACCOUNT: Final = "/console/settings/account"
 DEMONSTRATION: Final = "/console/demonstration"
-REFRESH_SECONDS: Final = "3"
 LOGINS_SHOWN: Final = 10
 LOGINS: Final[dict[str, Marked]] = {
     "logged_in": "Logged in",
@@ -216,7 +215,7 @@ async def demonstration(visit: Visit) -> Response:
         "demonstration.html", title=visit.words("A shop with made-up data"), is_made=is_made, url=DEMONSTRATION
     )
     if is_made is False:
-        response.headers["Refresh"] = REFRESH_SECONDS
+        response.headers["Refresh"] = "3"  # seconds
     return response
 
 

@@ -28,7 +28,6 @@ class TestCreateOrganization:
                 display_name="",
                 time_zone="Mars/Olympus",
                 default_locale="!",
-                legal_name="x" * 201,
                 postal_address="x" * 501,
                 now=database.clock.now(),
             )
@@ -37,7 +36,6 @@ class TestCreateOrganization:
             ("/time_zone", "unknown_value"),
             ("/default_locale", "invalid_locale"),
             ("/display_name", "too_short"),
-            ("/legal_name", "too_long"),
             ("/postal_address", "too_long"),
         ] == codes(refused)
 
