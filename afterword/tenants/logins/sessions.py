@@ -100,6 +100,21 @@ async def list_sessions(  # any tenant: a login belongs to a person
     )
 
 
+async def _update_session_user(
+    db: Database, *, organization_id: str, user_id: str, session_id: str, login_id: str, digest: bytes
+) -> bool:
+    """Let the session act as another user of the same login, or as before a look at the made-up shop."""
+    return await db.touches(
+        """update login_session s set organization_id = $1, user_id = $2, digest = $5,
+             home_organization_id = null, home_user_id = null
+           where s.session_id = $3 and s.login_id = $4 and exists (
+             select from organization_user u where u.organization_id = $1 and u.user_id = $2
+               and (u.login_id = $4 or (s.home_organization_id, s.home_user_id) = ($1, $2))
+               and u.active and u.removed_time is null)""",
+        *(organization_id, user_id, session_id, login_id, digest),
+    )
+
+
 async def update_proven(  # any tenant: a login belongs to a person
     db: Database, *, session: Session, now: datetime
 ) -> None:
@@ -195,22 +210,16 @@ def caller_of(session: Session) -> Caller:
     )
 
 
-async def update_session_user(
-    db: Database, *, session: Session, organization_id: str, user_id: str, now: datetime
-) -> str:
-    """Act as another user of the same login, or as before a look at the made-up shop; returns the new cookie.
-
-    Raises NotFound.
-    """
+async def switch(db: Database, *, session: Session, organization_id: str, user_id: str, now: datetime) -> str:
+    """Act as another user of the same login; returns the new cookie. Raises NotFound."""
     cookie = ids.secret()
-    is_changed = await db.touches(
-        """update login_session s set organization_id = $1, user_id = $2, digest = $5,
-             home_organization_id = null, home_user_id = null
-           where s.session_id = $3 and s.login_id = $4 and exists (
-             select from organization_user u where u.organization_id = $1 and u.user_id = $2
-               and (u.login_id = $4 or (s.home_organization_id, s.home_user_id) = ($1, $2))
-               and u.active and u.removed_time is null)""",
-        *(organization_id, user_id, session.session_id, session.login_id, ids.digest(cookie)),
+    is_changed = await _update_session_user(
+        db,
+        organization_id=organization_id,
+        user_id=user_id,
+        session_id=session.session_id,
+        login_id=session.login_id,
+        digest=ids.digest(cookie),
     )
     if not is_changed:
         raise errors.NotFound("There is no such organization.")

@@ -198,11 +198,7 @@ async def switch_keys(visit: Visit) -> Response:
 async def switch(visit: Visit) -> Response:
     organization_id, _, user_id = visit.form.text("user").partition("/")
     cookie = await visit.change(
-        sessions.update_session_user,
-        session=visit.session,
-        organization_id=organization_id,
-        user_id=user_id,
-        now=visit.now,
+        sessions.switch, session=visit.session, organization_id=organization_id, user_id=user_id, now=visit.now
     )
     return _switched(visit, cookie)
 
