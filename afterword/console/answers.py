@@ -96,7 +96,6 @@ async def titled(
 
 
 async def has_answer(db: Database, *, caller: Caller, instance_id: str) -> bool:
-    """Whether there is a response that the caller may read."""
     instance = await _instance_of(db, caller=caller, instance_id=instance_id)
     return instance is not None and instance.submitted_time is not None
 

@@ -93,7 +93,6 @@ def settings_form(
 
 
 def secret_page(noun: Noun[R], visit: Visit, made: Made[R]) -> Response:
-    """The page that shows a secret once."""
     assert noun.screens is not None, f"{noun.one} declares its screens"  # noqa: S101
     return visit.page(
         "noun_secret.html",

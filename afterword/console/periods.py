@@ -42,7 +42,6 @@ class PeriodChoice:
 
     @property
     def query(self) -> dict[str, str]:
-        """The parameters of an address."""
         return {"period": self.name, "first": self.first, "last": self.last}
 
     @property

@@ -98,7 +98,6 @@ class ResponseFilter(PeriodFilter):
 
     @property
     def moments(self) -> tuple[datetime, datetime] | None:
-        """Those of `between`."""
         return periods.read_text(self.between)
 
     def bounds(self, visit: Visit) -> tuple[datetime, datetime]:
@@ -225,7 +224,6 @@ _TYPED: Final = frozenset(
 
 
 async def newest(visit: Visit, db: Database, choice: ResponseFilter, *, limit: int) -> list[dict[str, Any]]:
-    """The first rows of a list, for another screen."""
     reach = responses.reach_of(visit.caller, choice.application_id or None)
     chosen = choice.filter(visit, await choice.theme(visit, db))
     rows = await responses.list_responses(db, **reach, chosen=chosen, after="", limit=limit)

@@ -174,7 +174,6 @@ class Guest:
         return await db.load(self.reader or self.pool, step, *args, **kwargs)
 
     async def change(self, step: Step[With, Found], *args: With.args, **kwargs: With.kwargs) -> Found:
-        """The outcome of a step in a transaction of its own."""
         async with self.write() as db:
             return await step(db, *args, **kwargs)
 
@@ -230,7 +229,6 @@ class Visit(Guest):
 
     @property
     def keeps_mail(self) -> bool:
-        """Whether mails to customers stay in the outbox."""
         return providers.keeps_messages(self.site, channel_id=EMAIL, kind=self.session.mail_kind)
 
     @property
@@ -337,13 +335,13 @@ class Screen:
 
     method: str
     path: str
-    scope: str | None
-    is_open: bool
-    needs_proof: bool
-    for_limited: ForLimited
-    of_owners: bool  # its service refuses all other roles
-    is_long: bool  # it reads much: a standby may answer, where there is one for that
     handler: Any
+    scope: str | None = None
+    is_open: bool = False
+    needs_proof: bool = False
+    for_limited: ForLimited = "refused"
+    of_owners: bool = False  # its service refuses all other roles
+    is_long: bool = False  # it reads much: a standby may answer, where there is one for that
 
 
 _READ: Final[dict[str, Screen]] = {}  # those that are read, by their address
@@ -395,9 +393,8 @@ class Screens:
 
         `again`: the refusals that the page of the form shows in place of an error; `at`: its address, if not this one.
         """
-        return self._add(
-            "POST", path, scope=scope, needs_proof=proof, for_limited=for_limited, again=again, at=at or path
-        )
+        options: dict[str, Any] = {"scope": scope, "needs_proof": proof, "for_limited": for_limited}
+        return self._add("POST", path, again=again, at=at or path, **options)
 
     def open_get(self, path: str) -> Callable[[GuestHandler], GuestHandler]:
         return self._add("GET", path, is_open=True)
@@ -412,15 +409,12 @@ class Screens:
         method: str,
         path: str,
         *,
-        scope: str | None = None,
-        is_open: bool = False,
-        needs_proof: bool = False,
-        for_limited: ForLimited = "refused",
-        of_owners: bool = False,
-        is_long: bool = False,
         again: tuple[type[errors.Refusal], ...] = (),
         at: str = "",
+        **options: Any,
     ) -> Callable[[Any], Any]:
+        """`options`: members of the Screen."""
+
         def declare(handler: Any) -> Any:
             opened = _opened(method, handler)
 
@@ -431,7 +425,7 @@ class Screens:
                     page = next(one for one in self.all if (one.method, one.path) == ("GET", at))
                     return await page.handler(guest, refusal=refusal)
 
-            screen = Screen(method, path, scope, is_open, needs_proof, for_limited, of_owners, is_long, asked)
+            screen = Screen(method, path, asked, **options)
             self.all.append(screen)
             if method == "GET":
                 _READ[path] = screen

@@ -7,6 +7,7 @@ import contextlib
 import gettext
 import io
 import re
+import tomllib
 from datetime import date, datetime, time
 from functools import lru_cache
 from pathlib import Path
@@ -195,6 +196,11 @@ def _formats(locale: str, language: str) -> Locale:
         with contextlib.suppress(ValueError, UnknownLocaleError):
             return Locale.parse(tag.replace("-", "_"))
     return Locale.parse(language)
+
+
+def tables_of(module: str) -> dict[str, Any]:
+    """The tables in the TOML file beside a module (`__file__`); their texts are in the catalogues."""
+    return tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 # A page has hundreds of numbers, most of them small or with one decimal.

@@ -193,15 +193,14 @@ class AuditFileQuery(fields.Request):
     from_time: fields.Moment | None = None
     to_time: fields.Moment | None = None
 
-    def criteria(self) -> list[Criterion]:
-        equal = ("actor_id", "action", "thing_kind", "thing_id")
-        given = [(ENTRIES.columns[name], getattr(self, name)) for name in equal]
-        created = ENTRIES.columns["created_time"]
-        return [
-            *(Criterion("EQUAL", column, value) for column, value in given if value is not None),
-            *([Criterion("GREATER_EQUAL", created, self.from_time.instant)] if self.from_time else []),
-            *([Criterion("LESS_THAN", created, self.to_time.instant)] if self.to_time else []),
-        ]
+
+def criteria_of(equal: Mapping[str, str | None], *, start: datetime | None, end: datetime | None) -> list[Criterion]:
+    """`equal`: values by the name of their column, empty for any."""
+    columns = ENTRIES.columns
+    found = [Criterion("EQUAL", columns[name], value) for name, value in equal.items() if value]
+    found += [Criterion("GREATER_EQUAL", columns["created_time"], start)] if start else []
+    found += [Criterion("LESS_THAN", columns["created_time"], end)] if end else []
+    return found
 
 
 @routes.list(
@@ -227,9 +226,16 @@ async def list_audit_entries(call: Call[None], db: Database) -> Rows[Entry]:
 )
 async def get_audit_file(call: Call[None], db: Database) -> Answer:
     query: AuditFileQuery = call.query or AuditFileQuery()
+    start, end = (time and time.instant for time in (query.from_time, query.to_time))
+    equal = {name: getattr(query, name) for name in ("actor_id", "action", "thing_kind", "thing_id")}
     return Answer(
         download=await file_of(
-            db, caller=call.caller, criteria=query.criteria(), file_format=query.format, zone=call.zone, now=call.now
+            db,
+            caller=call.caller,
+            criteria=criteria_of(equal, start=start, end=end),
+            file_format=query.format,
+            zone=call.zone,
+            now=call.now,
         )
     )
 

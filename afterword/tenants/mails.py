@@ -135,7 +135,6 @@ class _Content:
 
 
 def compose(mail: Mail, *, recipient: str, sender: str, site: Site, now: datetime) -> Message:
-    """The mail in the user's language."""
     words = texts("notices", mail.locale)
     if mail.content is not None:
         content = _of_digest(mail.content, site)
@@ -167,8 +166,10 @@ def compose(mail: Mail, *, recipient: str, sender: str, site: Site, now: datetim
 
 def _of_notices(mail: Mail, words: Texts, site: Site) -> _Content:
     """The subject is the title of a single one, else their count."""
+    pages = [page_of_case(one.link) for one in mail.notices]
     shown = [
-        {"title": one.title, "body": one.body, "where": _url_of(page_of_case(one.link), site)} for one in mail.notices
+        {"title": one.title, "body": one.body, "where": f"{site.public_url}{page}" if page else ""}
+        for one, page in zip(mail.notices, pages, strict=True)
     ]
     several = words.plural("{n} notice", "{n} notices", mail.notices_count)
     rest = mail.notices_count - len(shown)
@@ -243,10 +244,6 @@ def page_of_case(link: str | None) -> str:
     """The path of the console's page of a case, by a notice's link; empty for what has none."""
     case = CASE.fullmatch(link or "")
     return f"/console/cases/{case[1]}" if case else ""
-
-
-def _url_of(path: str, site: Site) -> str:
-    return f"{site.public_url}{path}" if path else ""
 
 
 SEND_SECONDS_MAX: Final = 60

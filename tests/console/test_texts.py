@@ -4,7 +4,7 @@ import ast
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -141,13 +141,34 @@ def shown() -> frozenset[str]:
                 found |= {*texts_in(node.value, node.annotation)}
             if isinstance(node, ast.Call):
                 found |= {*given_to(node, takes.get(ast.unparse(node.func).rpartition(".")[2], {}))}
-    for text in modules.values():  # labels of the requests of the API that a form follows from
+    found |= {*_labels(modules.values(), of_all["Editable"]), *_of_tables(modules)}
+    return frozenset(found - {""} | {"Erased."})  # which the database writes
+
+
+def _labels(modules: Iterable[str], parameters: Mapping[str, ast.expr]) -> Iterator[str]:
+    """Those of the requests of the API that a form follows from."""
+    for text in modules:
         if "Editable(" in text:
             calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
             for node in calls:
                 if ast.unparse(node.func) in {"Editable", "Given"}:
-                    found |= {*given_to(node, of_all["Editable"])}
-    return frozenset(found - {""} | {"Erased."})  # which the database writes
+                    yield from given_to(node, parameters)
+
+
+def _of_tables(modules: Mapping[Path, str]) -> Iterator[str]:
+    for path, text in modules.items():
+        if "tables_of(__file__)" in text:
+            yield from texts_of_table(texts.tables_of(str(path)))
+
+
+def texts_of_table(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    entries = value if isinstance(value, list) else []
+    if isinstance(value, dict):
+        entries = [one for name, one in value.items() if name not in {"path", "found_by"}]
+    for one in entries:
+        yield from texts_of_table(one)
 
 
 def is_marked(annotation: ast.expr) -> bool:
@@ -208,10 +229,6 @@ def parts_of(value: ast.expr, annotation: ast.Subscript) -> Iterator[tuple[ast.e
         yield from zip(value.elts, kinds if is_fixed else [kinds[0]] * len(value.elts), strict=True)
 
 
-def files_of_nouns() -> Iterator[Path]:
-    yield from (path for path in SOURCE.rglob("*.py") if "nouns.declaration import" in path.read_text(encoding="utf-8"))
-
-
 def _refused() -> set[str]:
     """The sentences of refusals that screens say."""
     found = NOUNS | {placeholders.KNOWN} | {noun.nothing for noun in all_nouns()}
@@ -225,17 +242,23 @@ def _refused() -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("language", [one for one in screens.LANGUAGES if one != texts.SOURCE_LANGUAGE])
-def test_complete(language: str) -> None:
+def test_complete() -> None:
+    """All languages at once: the texts that are shown take ten seconds to find."""
+    for language in screens.LANGUAGES:
+        if language != texts.SOURCE_LANGUAGE:
+            check_catalogue(language)
+
+
+def check_catalogue(language: str) -> None:
     with (texts.LOCALE_FOLDER / language / "LC_MESSAGES/console.po").open("rb") as file:
         entries = [one for one in read_po(file, locale=language) if one.id]
     catalogue = {text for one in entries for text in _all(one.id)}
-    assert set() == shown() - catalogue
-    assert set() == catalogue - shown()
+    assert set() == shown() - catalogue, language
+    assert set() == catalogue - shown(), language
     for one in entries:
         forms = _all(one.string)
         for said in forms:
-            assert said, one.id
+            assert said, (language, one.id)
             left_out = {"{n}"} if len(forms) > 1 and said == forms[0] else set[str]()  # “a day” for “1 day”
             assert set(BLANKS.findall(_all(one.id)[0])) - left_out == set(BLANKS.findall(said)) - left_out, one.id
 

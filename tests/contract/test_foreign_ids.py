@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -57,14 +57,13 @@ OF_US_ALONE: Final = {
     "list_titles": "asks for ours",
     "count_answered": "counts none for a foreign link",
     "count_places": "counts none for a foreign quota",
-    "count_other_organizations": "whether ours is alone on the installation",
+    "get_is_alone": "whether ours is alone on the installation",
     "get_figures": "tells of no messages for a foreign account",
     "count_domains": "a domain is anybody's; what is counted is ours",
     "count_of_questionnaires": "counts none for a foreign questionnaire",
     "list_items_by_address": "an address is the client's own word",
     "get_unknown": "says which id is not ours",
     "get_daily_counts": "tells how far the reader of the log is behind; tests/listening/reports/test_daily_counts.py",
-    "get_kept_answer": "a key is the client's own word",
     "update_kept_answer": "a key is the client's own word",
     "update_kept_answers": "walks through ours",
     "get_person": "says by what somebody is known, which may be nothing",
@@ -301,6 +300,7 @@ def listing_of(function: Callable[..., Any]) -> Listing:
 
 def source_of(handler: Callable[..., Any]) -> str:
     """The handler's text, and that of its module's functions that it names."""
+    handler = handler.func if isinstance(handler, partial) else handler  # of a noun
     within = vars(sys.modules[handler.__module__])
     helpers = [within.get(name) for name in handler.__code__.co_names]
     ours = [each for each in helpers if inspect.isfunction(each) and each.__module__ == handler.__module__]

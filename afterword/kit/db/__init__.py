@@ -627,7 +627,6 @@ async def load(pool: Pool, step: Step[With, Outcome], *args: With.args, **kwargs
 
 
 async def change(pool: Pool, step: Step[With, Outcome], *args: With.args, **kwargs: With.kwargs) -> Outcome:
-    """The outcome of a step in a transaction of its own."""
     async with transaction(pool) as database:
         return await step(database, *args, **kwargs)
 
@@ -751,7 +750,6 @@ class _Connections:
 
 
 def _key_of(row: Row, page: Page) -> tuple[object, ...]:
-    """The row's place in the order, for a cursor."""
     values = [(step.column.kind, row[step.column.name]) for step in page.order]
     key = [times.datetime_of(value) if kind == "time" and value is not None else value for kind, value in values]
     return (*key, row[page.listing.id])

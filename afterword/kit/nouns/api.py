@@ -1,6 +1,7 @@
 """The routes of a noun: list, create, get, update, delete."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from afterword.core.wire.lists import Rows
@@ -35,7 +36,7 @@ def route_of(noun: Noun[R], operation: Operation) -> Route:
     return Route(
         method=method,
         path=f"{noun.path}/{{{noun.key}}}" if is_one and not noun.is_single else noun.path,
-        handler=_HANDLERS[operation](noun),
+        handler=partial(_HANDLERS[operation], noun),
         tag=noun.tag,
         scope=noun.scope_of(operation),
         summary=_summary(noun, operation),
@@ -64,21 +65,15 @@ def _key(noun: Noun[Any], call: Call[Any]) -> Any:
     return noun.read_key(call.ids[noun.key])
 
 
-def _list(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
-    async def listed(call: Call[Any], db: Database) -> Answer:
-        noun.allow(call.caller, "list")
-        rows = await service.rows(noun, db, **call.caller.reach, user_id=call.caller.user_id, page=call.page)
-        return await answer_of_rows(noun, call, db, rows)
-
-    return listed
+async def _list(noun: Noun[R], call: Call[Any], db: Database) -> Answer:
+    noun.allow(call.caller, "list")
+    rows = await service.rows(noun, db, **call.caller.reach, user_id=call.caller.user_id, page=call.page)
+    return await answer_of_rows(noun, call, db, rows)
 
 
-def _create(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
-    async def create(call: Call[Any], db: Database) -> Answer:
-        made = await service.create(noun, db, columns=call.body.named(), **call.acting)
-        return await answer_of(noun, call, db, made)
-
-    return create
+async def _create(noun: Noun[R], call: Call[Any], db: Database) -> Answer:
+    made = await service.create(noun, db, columns=call.body.named(), **call.acting)
+    return await answer_of(noun, call, db, made)
 
 
 async def answer_of(
@@ -100,32 +95,23 @@ async def answer_of_rows(noun: Noun[R], call: Call[Any], db: Database, rows: Row
     return Answer(rows.map(lambda one: resource.of(one, call.zone, **next(given))))
 
 
-def _get(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
-    async def get(call: Call[Any], db: Database) -> Answer:
-        found = await service.get(noun, db, caller=call.caller, key=_key(noun, call))
-        return await answer_of(noun, call, db, service.Made(found), is_new=False)
-
-    return get
+async def _get(noun: Noun[R], call: Call[Any], db: Database) -> Answer:
+    found = await service.get(noun, db, caller=call.caller, key=_key(noun, call))
+    return await answer_of(noun, call, db, service.Made(found), is_new=False)
 
 
-def _update(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
-    async def update(call: Call[Any], db: Database) -> Answer:
-        changes, expect = call.body.named(), call.expect
-        changed = await service.update(noun, db, key=_key(noun, call), changes=changes, expect=expect, **call.acting)
-        return await answer_of(noun, call, db, service.Made(changed), is_new=False)
-
-    return update
+async def _update(noun: Noun[R], call: Call[Any], db: Database) -> Answer:
+    changes, expect = call.body.named(), call.expect
+    changed = await service.update(noun, db, key=_key(noun, call), changes=changes, expect=expect, **call.acting)
+    return await answer_of(noun, call, db, service.Made(changed), is_new=False)
 
 
-def _delete(noun: Noun[R]) -> Callable[[Call[Any], Database], Awaitable[object]]:
-    async def delete(call: Call[Any], db: Database) -> None:
-        given = {} if call.query is None else call.query.named()
-        await service.delete(noun, db, key=_key(noun, call), expect=call.expect, options=given, **call.acting)
-
-    return delete
+async def _delete(noun: Noun[R], call: Call[Any], db: Database) -> None:
+    given = {} if call.query is None else call.query.named()
+    await service.delete(noun, db, key=_key(noun, call), expect=call.expect, options=given, **call.acting)
 
 
-_HANDLERS: dict[Operation, Callable[[Noun[Any]], Any]] = {
+_HANDLERS: dict[Operation, Callable[[Noun[Any], Call[Any], Database], Awaitable[object]]] = {
     "list": _list,
     "create": _create,
     "get": _get,

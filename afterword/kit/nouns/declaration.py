@@ -48,8 +48,6 @@ OF_APPLICATION: Final[LiteralString] = (
 
 
 class TenantRecord(msgspec.Struct, kw_only=True):
-    """A row of an organization."""
-
     organization_id: fields.Id
 
 
@@ -130,7 +128,6 @@ class Given(Editable):
     sql: LiteralString = field(default="", kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
 class Hidden(Role):
     """A column that no client sees."""
 
@@ -142,12 +139,10 @@ class Computed(Role):
     sql: LiteralString = ""
 
 
-@dataclass(frozen=True, slots=True)
 class Shown(Role):
     """No column: `show` of the noun gives it to answers."""
 
 
-@dataclass(frozen=True, slots=True)
 class ShownOnce(Role):
     """No column: a secret, which the answer to its creation shows and nothing else."""
 

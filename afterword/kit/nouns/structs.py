@@ -130,7 +130,6 @@ def _written(role: Role | None, value: Any) -> Any:
 
 
 def _answered(one: Member) -> Any:
-    """The type of a member in answers."""
     told = one.role.shown if isinstance(one.role, Editable) else None
     return _shown(_wire(one)) if told is None else told
 

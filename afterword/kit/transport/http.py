@@ -427,7 +427,6 @@ def _meaning(progress: _Progress, error: Exception) -> CallFailed:
 
 
 def verification_error(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
-    """The refused certificate among the causes of an error."""
     while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
         error = error.__cause__ or error.__context__
     return error

@@ -24,31 +24,12 @@ from typing import Any, Final, Literal
 
 from afterword.core.messaging import s3
 from afterword.core.messaging.networks import Network
-from afterword.kit.texts import Marked
+from afterword.kit.texts import Marked, tables_of
 from afterword.kit.transport import http
 from afterword.kit.transport.mime import one_line
 
 Kind = Literal["folder", "s3", "sftp"]
-PROBLEMS: Final[Mapping[str, Marked]] = {
-    "blocked": "This server is in a network that may not be called. Ask whoever runs this installation.",
-    "not_reached": "Nothing answers at this address. Check it for typing errors.",
-    "not_trusted": "The certificate of the server cannot be trusted. Check the address.",
-    "login_refused": "The server refused the key, the user name or the password, or does not let them write.",
-    "key_unreadable": "The key cannot be read. A private key must be in OpenSSH form and have no passphrase.",
-    "no_bucket": "There is no bucket of this name. Check the bucket, the endpoint and the region.",
-    "no_folder": "The folder does not exist, or nobody may write into it.",
-    "no_space": "There is no space left at the destination.",
-    "too_large": "A file has become too large for this destination. Choose CSV or Parquet.",
-    "refused": "The server refused the file.",
-    "no_answer": "The server did not answer as expected. Try again later.",
-    "unknown_host_key": "Nobody has confirmed the key of this server yet.",
-    "wrong_host_key": "The server shows another key than the confirmed one. Somebody may stand between you and it.",
-    "secret_lost": "The stored secret cannot be opened any more. Enter it again.",
-    "no_extra": "The worker lacks a package for this destination. Ask whoever runs this installation.",
-    "not_allowed": "A link in this folder leads elsewhere. Files are written below their own folder alone.",
-    "cannot_write": "The file could not be written.",
-    "given_up": "Workers stopped in the middle of it again and again.",
-}
+PROBLEMS: Final[Mapping[str, Marked]] = tables_of(__file__)["problems"]
 CONNECT_SECONDS: Final = 5.0  # an address
 LOGIN_SECONDS: Final = 15.0
 FILE_SECONDS: Final = 120.0

@@ -13,7 +13,7 @@ from afterword.core.charts import whisker
 from afterword.core.figures.metrics import PAIRS_MIN
 from afterword.core.figures.reports import Figure
 from afterword.core.text.locales import Marked
-from afterword.kit.texts import Texts
+from afterword.kit.texts import Texts, tables_of
 
 
 def network_of(host: str) -> str:
@@ -37,45 +37,8 @@ def device_of(agent: str) -> str:
     return ", ".join(filter(None, (browser, system))) or "?"
 
 
-TEXTS: Final[Mapping[str, Marked]] = {
-    "saved": "Saved.", "checked": "It was checked.", "made": "Questionnaire created. Start with its questions.",
-    "moved": "Moved.", "copied": "Copied.", "published": "Published.",
-    "taken_back": "The draft now equals that version. Publish it to make the change effective.",
-    "language": "Language added. Translate its texts.", "translated": "The translations are in the draft.",
-    "archived": "The questionnaire is archived.", "stopped": "No more messages are sent to this address.",
-    "lifted": "Messages to this address are allowed again.", "closed": "The case is closed.",
-    "assigned": "The case has a new owner.", "commented": "Your comment has been added.",
-    "replied": "Your reply is being sent.",
-    "replied_waits": "Your reply is being sent. The clock of the case is paused until the customer answers.",
-    "replied_closed": "Your reply is being sent and the case is closed. Enter the cause and the action taken below.",
-    "asked_again": "The customer is asked again.",
-    "waits": "The clock of the case is paused until the customer answers.",
-    "goes_on": "The clock of the case is running "
-    "again.", "call_noted": "The call is planned.", "called": "The call is done.",
-    "message_cancelled": "The message is cancelled.", "message_due": "The message is due now.",
-    "message_again": "This new message replaces it.",
-    "test_made": "The test message is scheduled. It goes to the outbox when it is due.",
-    "invited": "The invitation has been sent.", "removed": "Removed.", "again": "It is being delivered again.",
-    "renamed": "Tag renamed.", "ended": "The session has ended.",
-    "digest_sent": "The e-mail has been sent.", "card_taken": "The chat took the test card.",
-    "notes_work": "The system took the token.",
-    "passkey": "Passkey added. Use it at your next log-in.",
-    "account_added": "Account added. Send a test message, then let the pipelines send through it.",
-    "first_account": "Account added, and messages are now sent through it. Send yourself a test message.",
-    "account_paused": "Nothing is sent through this account until someone resumes it.",
-    "all_paused": "Nothing is sent until someone resumes it.", "all_resumed": "Messages are sent again.",
-    "account_resumed": "Messages go through this account again.", "token_ended": "The token has been revoked.",
-    "reset": "Your password has been changed. All other sessions have ended.",
-    "mailed": "We have sent an e-mail with a link. It works for one hour.",
-    "sent": "If there is a login for this address, we have sent it an e-mail with a link. It works for one hour.",
-    "address": "Your address has been changed.", "view": "The view is saved.",
-    "read": "All responses are marked as read.",
-    "notices_read": "They are marked as read.", "judged": "Figures, lists and rules follow within a minute.",
-    "second_factor": "Your organization requires a second factor. Set one up here first.",
-    "out": "You are logged out.", "undone": "It is as it was before.", "switched_off": "Switched off.",
-    "switched_on": "Switched on.", "view_removed": "The view is removed.", "changed": "The case is changed.",
-    "started": "The export begins within some seconds.", "host_key": "The key of the server is confirmed.",
-}  # fmt: skip
+_TABLES: Final = tables_of(__file__)
+TEXTS: Final[Mapping[str, Marked]] = _TABLES["done"]
 MAILED: Final = frozenset({"invited", "mailed", "sent", "digest_sent"})
 KEPT: Final[Marked] = (
     "This installation has no mail server. Its administrator can find the e-mail there and give you the link."
@@ -93,26 +56,10 @@ LOOKS: Final[dict[str, Marked]] = {"phone": "On a phone", "desktop": "On a deskt
 SHADES: Final[dict[str, Marked]] = {"light": "Light", "dark": "Dark"}
 ZONES: Final = ("UTC", *sorted(zone for zone in available_timezones() if "/" in zone and not zone.startswith("Etc/")))
 ZONE_OPTIONS: Final = tuple((one, one) for one in ZONES)
-CHANGES: Final[Mapping[str, Marked]] = {
-    "none": "No clear change from the {days} days before ({previous}).",
-    "higher": "Higher than in the {days} days before ({previous}).",
-    "lower": "Lower than in the {days} days before ({previous}).",
-}
-CHANGES_OF_MONTHS: Final[Mapping[str, Marked]] = {
-    "none": "No clear change from the months before ({previous}).",
-    "higher": "Higher than in the months before ({previous}).",
-    "lower": "Lower than in the months before ({previous}).",
-}
+CHANGES: Final[Mapping[str, Marked]] = _TABLES["changes"]
+CHANGES_OF_MONTHS: Final[Mapping[str, Marked]] = _TABLES["changes_of_months"]
 ERASED_ADDRESS: Final = re.compile(r"(erased:)?[0-9a-f]{64}\Z")
-WEEKDAYS: Final[dict[int, Marked]] = {
-    1: "Monday",
-    2: "Tuesday",
-    3: "Wednesday",
-    4: "Thursday",
-    5: "Friday",
-    6: "Saturday",
-    7: "Sunday",
-}
+WEEKDAYS: Final[Mapping[int, Marked]] = dict(enumerate(_TABLES["weekdays"], start=1))
 WEEKDAY_OPTIONS: Final = tuple((str(number), text) for number, text in WEEKDAYS.items())
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
 

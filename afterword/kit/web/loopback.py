@@ -19,7 +19,7 @@ FORWARDED: Final = (
 
 
 def url_with_key(site: Site, name: str) -> str:
-    return f"{site.public_url}/{name}?{urlencode({'key': _key(site, name)})}"
+    return f"{site.public_url}/{name}?{urlencode({'key': token_of(site.secret, name, '')})}"
 
 
 def is_admitted(request: Request, name: str) -> bool:
@@ -71,7 +71,3 @@ def is_loopback(name: str) -> bool:
         return ipaddress.ip_address(name).is_loopback
     except ValueError:
         return name == "localhost" or name.endswith(".localhost")
-
-
-def _key(site: Site, name: str) -> str:
-    return token_of(site.secret, name, "")

@@ -21,12 +21,6 @@ CSV: Final = "text/csv"
 READ: Final = frozenset({JSON, "application/yaml"})  # media types whose schema is that of the value in the file
 BINARY: Final = {"type": "string", "format": "binary"}
 REQUEST_ID: Final = "7HqXk2"
-ELSEWHERE: Final = frozenset(  # codes that no operation of the document has
-    {
-        "unknown_route", "method_not_allowed", "invalid_request", "unsupported_grant_type", "unauthorized_client",
-        "invalid_scope", "invalid_client",
-    }
-)  # fmt: skip
 OF_RECORDS: Final = (  # refusals that name the key or the record of a batch
     "idempotency_key_reused", "already_exists", "item_closed", "item_in_dispatch",
 )  # fmt: skip
@@ -51,6 +45,7 @@ _PARTS: Final = vocabulary.read(
     TARGET_BYTES_MAX=f"{parsing.TARGET_BYTES_MAX:,}",
     TOKEN_REQUESTS=f"{limits.TOKEN_REQUESTS_DEFAULT:,}",
 )
+ELSEWHERE: Final = frozenset(_PARTS["elsewhere"])  # codes that no operation of the document has
 INFO: Final = _PARTS["info"]
 MOMENT: Final = _PARTS["schemas"]["Moment"]
 RESPONSES: Final = {int(status): about for status, about in _PARTS["responses"].items()}
@@ -165,7 +160,7 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
         required = set(schema.get("required", ()))
         for name, each in schema.get("properties", {}).items():
             _limit(each)
-            style = _STYLES.get(str(each.get("type")), {})
+            style = _PARTS["styles"].get(str(each.get("type")), {})
             found.append(
                 {
                     "name": name,
@@ -177,7 +172,7 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
                 }
             )
     if route.listing is not None:
-        found += [_reference(name) for name in _PAGING[route.shape]]
+        found += [_reference(name) for name in _PARTS["paging"][route.shape]]
         found += _criteria_of(route.listing)[: 1 if route.shape == "one" else 2]
     match route.method:
         case "POST":
@@ -190,18 +185,6 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
     found += [_reference("ResponseFields")] if route.answer is not None else []
     found.append(_reference("Prefer"))
     return found
-
-
-_STYLES: Final[Mapping[str, Mapping[str, Any]]] = {
-    "array": {"style": "form", "explode": False},
-    "object": {"style": "deepObject", "explode": True},
-}
-_PAGING: Final[Mapping[str, Sequence[str]]] = {
-    "array": ("Limit", "Cursor", "Pagination"),
-    "envelope": ("Limit", "Cursor", "Pagination"),
-    "cursor": ("Limit", "After"),
-    "one": (),
-}
 
 
 def _reference(name: str) -> dict[str, str]:

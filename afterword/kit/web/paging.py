@@ -37,7 +37,7 @@ COMMAS_MAX: Final = 500_000  # keeps the pieces of a hostile list small
 
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _pieces = msgspec.json.Decoder(list[msgspec.Raw])
-_canonical = msgspec.json.Encoder(order="deterministic").encode
+_encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ async def read(
         row = _read_row(bytes(piece), route, context, read_only)
         found.append(row)
         if note is not None:
-            note(bytes(piece) if isinstance(row, errors.Invalid) else _canonical(row))
+            note(bytes(piece) if isinstance(row, errors.Invalid) else _encode(row))
     return found
 
 
@@ -171,7 +171,6 @@ _LIMIT: Final = integer_reader(1, LIMIT_MAX)
 _PAGE: Final = integer_reader(1, 10**9)
 _PER_PAGE: Final = integer_reader(1, PER_PAGE_MAX)
 _TYPES: Final[Mapping[Kind, Any]] = {"time": datetime | None, "date": date | None}
-_encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,8 +167,6 @@ class Operation:
         await send({"type": "http.response.start", "status": status, "headers": more})
         await send({"type": "http.response.body", "body": content if isinstance(content, bytes) else b""})
 
-    # 401, 403, 429 -------------------------------------------------------------------------------------------
-
     async def _begin(self, scope: Scope) -> _Request:
         context, sent = self._context, scope["afterword.headers"]
         caller = await identify(context, self._database, scope)
@@ -194,8 +192,6 @@ class Operation:
         if route.own is None or not route.own(request.caller, request.ids):
             for scope in route.scopes:
                 request.caller.require(scope)
-
-    # 400, 406, 408, 413, 414, 415 ----------------------------------------------------------------------------
 
     async def _answer_large(self, request: _Request, scope: Scope, receive: Receive) -> Sent:
         with self._context.limiter.large_body(request.caller.organization_id):
@@ -286,8 +282,6 @@ class Operation:
         if not self._writes and isinstance(request.document, dict):
             request.parameters = query.merge(request.parameters, request.document)
 
-    # 422 -----------------------------------------------------------------------------------------------------
-
     async def _check_fields(self, request: _Request, path: str) -> None:
         wrong: list[errors.FieldError] = []
         if request.parameters is not None or self._lists is not None or self.route.query is not None:
@@ -351,8 +345,6 @@ class Operation:
         prepare = self.route.prepare
         request.body = upload if prepare is None else await asyncio.to_thread(prepare, upload, request.query)
 
-    # Idempotency-Key, then 404 -------------------------------------------------------------------------------
-
     async def _run_once(self, request: _Request, key: str, path: str) -> Sent:
         context, entry = self._context, {"organization_id": request.caller.organization_id, "key": key}
         actor = "" if self._is_mass else request.caller.actor
@@ -398,8 +390,6 @@ class Operation:
         own = request.caller.organization_id
         if request.ids.get("organization_id", own) != own:
             raise errors.NotFound("There is no such organization.")
-
-    # Answers -------------------------------------------------------------------------------------------------
 
     def _render(self, result: object, request: _Request) -> Sent:
         answer = result if isinstance(result, Answer) else Answer(record=result)

@@ -112,7 +112,6 @@ def file_name_of(given: str) -> str | None:
 
 
 def _label_of(content_type: str | None) -> tuple[str, dict[str, str]]:
-    """Split into the media type in lower case, and its parameters."""
     label = content_type or ""
     if len(label) > LABEL_CHARACTERS_MAX:
         raise errors.Malformed(f"Content-Type may have {LABEL_CHARACTERS_MAX} characters.", "malformed_header")

@@ -59,7 +59,8 @@ def status_of(code: str) -> int:
 
 def member(struct: str, name: str) -> str:
     """Description of a member; a request falls back to its resource."""
-    return next((str(_TABLES[table][name]) for table in _tables_of(struct) if name in _TABLES.get(table, {})), "")
+    tables = (struct, struct.removesuffix("Request").removesuffix("Update"), "members")
+    return next((str(_TABLES[table][name]) for table in tables if name in _TABLES.get(table, {})), "")
 
 
 def scope(name: str) -> str:
@@ -72,10 +73,6 @@ def describe_members(struct: str, schema: dict[str, Any]) -> None:
         words = member(struct, name)
         if words:
             each.setdefault("description", words)
-
-
-def _tables_of(struct: str) -> tuple[str, ...]:
-    return struct, struct.removesuffix("Request").removesuffix("Update"), "members"
 
 
 @dataclass(frozen=True, slots=True)

@@ -235,7 +235,7 @@ async def fill(db: Database, *, organization_id: str, application_id: str, secre
         return 0
     agents = [
         await users.create_user(
-            db, organization_id=organization_id, email=email, role="agent", profile={"display_name": name}, now=now
+            db, organization_id=organization_id, email=email, role="agent", display_name=name, now=now
         )
         for email, name in AGENTS
     ]
@@ -306,9 +306,8 @@ async def make_shared(db: Database, *, secret: bytes, now: datetime) -> bool:
         return False
     organization, application_id, _ = await furnish(db, domain=f"demo-{secrets.token_hex(6)}", now=now)
     key = organization.organization_id
-    profile = {"display_name": "Visitor"}
     visitor = await users.create_user(
-        db, organization_id=key, email=VISITOR, role="reporting", profile=profile, now=now
+        db, organization_id=key, email=VISITOR, role="reporting", display_name="Visitor", now=now
     )
     await fill(db, organization_id=key, application_id=application_id, secret=secret, now=now)
     await _update_shared(db, organization_id=key, user_id=visitor.user_id)

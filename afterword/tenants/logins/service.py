@@ -248,14 +248,14 @@ async def _insert_failures(  # any tenant: a login belongs to a person
     )
 
 
-async def _update_failures(  # any tenant: a login belongs to a person
-    db: Database, *, keys: Sequence[bytes]
+async def update_failures(  # any tenant: a login belongs to a person
+    db: Database, *, attempt: "Attempt", login: Login, secret: bytes
 ) -> None:
-    """Count one less for each key."""
+    """Count one less after a right guess."""
     await db.execute(
         """with locked as (select key from login_failure where key = any($1) and failures > 0 order by key for update)
            update login_failure f set failures = failures - 1 from locked where f.key = locked.key""",
-        list(keys),
+        _keys(attempt, login, secret),
     )
 
 
@@ -291,11 +291,8 @@ class Attempt:
     browser: str = ""
 
 
-# Passwords -----------------------------------------------------------------------------------------------------------
-
-
 async def count_guess(db: Database, *, attempt: Attempt, login: Login | None, secret: bytes, now: datetime) -> None:
-    """Count a guess before it is compared, as many may come at once; `take_back` a right one.
+    """Count a guess before it is compared, as many may come at once; `update_failures` takes back a right one.
 
     Raises TooManyFailures where so many were wrong lately that another must wait; that one does not count.
     """
@@ -310,10 +307,6 @@ async def count_guess(db: Database, *, attempt: Attempt, login: Login | None, se
             ),
             headers={"Retry-After": str(int(WINDOW.total_seconds()))},
         )
-
-
-async def take_back(db: Database, *, attempt: Attempt, login: Login, secret: bytes) -> None:
-    await _update_failures(db, keys=_keys(attempt, login, secret))
 
 
 async def note_failure(db: Database, *, attempt: Attempt, login: Login | None, now: datetime) -> None:
@@ -362,9 +355,9 @@ async def change_address(db: Database, *, login_id: str, email: str, now: dateti
     await audit.record_login(db, login_id=login_id, action="address_changed", now=now)
 
 
-def check_password(password: str, *, own: Collection[str], has_second_factor: bool, name: str = "password") -> None:
+def check_password(password: str, *, own: Collection[str], has_second_factor: bool) -> None:
     """Raises Invalid."""
-    errors.check(passwords.password_errors(password, own=own, has_second_factor=has_second_factor, name=name))
+    errors.check(passwords.password_errors(password, own=own, has_second_factor=has_second_factor))
 
 
 async def join(db: Database, *, organization_id: str, user_id: str, login: Login) -> None:
@@ -379,9 +372,6 @@ async def membership_of(db: Database, *, login: Login) -> Membership:
     if not found:
         raise errors.Forbidden("You do not belong to an organization any more. Ask to be invited again.")
     return found[0]
-
-
-# The second factor ---------------------------------------------------------------------------------------------------
 
 
 async def propose_totp(db: Database, *, login: Login, secret: bytes, now: datetime) -> str:

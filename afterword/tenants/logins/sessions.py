@@ -45,41 +45,11 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class OpenSession:
-    """A session as its owner sees it in a list."""
-
     session_id: str
     device: str
     network: str
     created_time: datetime
     seen_time: datetime
-
-
-async def _insert_session(
-    db: Database,
-    *,
-    organization_id: str,
-    user_id: str,
-    session_id: str,
-    digest: bytes,
-    login_id: str,
-    device: str,
-    network: str,
-    now: datetime,
-    proven_time: datetime,
-    expires_time: datetime,
-    id_token: bytes | None,
-) -> None:
-    await db.execute(
-        """insert into login_session (digest, session_id, login_id, organization_id, user_id, device, network,
-             created_time, seen_time, proven_time, expires_time, id_token)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11)""",
-        *(digest, session_id, login_id, organization_id, user_id, device, network, now, proven_time, expires_time),
-        id_token,
-    )
-    await db.execute(
-        "update organization_user set last_login_time = $3 where organization_id = $1 and user_id = $2",
-        *(organization_id, user_id, now),
-    )
 
 
 async def get_session(
@@ -163,12 +133,6 @@ async def update_sessions_seen(  # any tenant: sessions of a web process
     )
 
 
-async def _delete_session(  # any tenant: a login belongs to a person
-    db: Database, *, login_id: str, session_id: str
-) -> bool:
-    return await db.touches("delete from login_session where login_id = $1 and session_id = $2", login_id, session_id)
-
-
 async def delete_sessions(  # any tenant: a login belongs to a person
     db: Database, *, login_id: str, but: str | None = None
 ) -> int:
@@ -186,13 +150,11 @@ DEVICE_CHARACTERS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The browser and the network that a log-in comes from."""
-
     device: str
     network: str
 
 
-async def start(
+async def insert_session(
     db: Database,
     *,
     login_id: str,
@@ -211,18 +173,19 @@ async def start(
     `proven_time`: when the person proved to be it, if that was not now. `id_token`: sealed for this `session_id`.
     """
     cookie, device = ids.secret(), source.device[:DEVICE_CHARACTERS]
-    told: dict[str, Any] = {"login_id": login_id, "organization_id": organization_id, "device": device, "now": now}
-    told["network"] = source.network
-    await audit.record_login(db, **told, action="logged_in" if is_known else "logged_in_anew")
-    await _insert_session(
-        db,
-        **told,
-        user_id=user_id,
-        session_id=session_id or ids.ordered(now),
-        digest=ids.digest(cookie),
-        proven_time=proven_time or now,
-        expires_time=now + lifetime,
-        id_token=id_token,
+    action = "logged_in" if is_known else "logged_in_anew"
+    told: dict[str, Any] = {"organization_id": organization_id, "device": device, "network": source.network}
+    await audit.record_login(db, login_id=login_id, action=action, **told, now=now)
+    await db.execute(
+        """insert into login_session (digest, session_id, login_id, organization_id, user_id, device, network,
+             created_time, seen_time, proven_time, expires_time, id_token)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11)""",
+        *(ids.digest(cookie), session_id or ids.ordered(now), login_id, organization_id, user_id),
+        *(device, source.network, now, proven_time or now, now + lifetime, id_token),
+    )
+    await db.execute(
+        "update organization_user set last_login_time = $3 where organization_id = $1 and user_id = $2",
+        *(organization_id, user_id, now),
     )
     return cookie
 
@@ -290,9 +253,14 @@ async def get_is_demonstration_made(db: Database) -> bool | None:  # any tenant:
     return await db.fetch_value("select user_id is not null from demonstration")
 
 
-async def end(db: Database, *, session: Session, session_id: str, now: datetime) -> None:
+async def delete_session(  # any tenant: a login belongs to a person
+    db: Database, *, session: Session, session_id: str, now: datetime
+) -> None:
     """End this session of the same login, or itself, which is a log-out. Raises NotFound."""
-    if not await _delete_session(db, login_id=session.login_id, session_id=session_id):
+    is_ended = await db.touches(
+        "delete from login_session where login_id = $1 and session_id = $2", session.login_id, session_id
+    )
+    if not is_ended:
         raise errors.NotFound("There is no such session.")
     action = "logged_out" if session_id == session.session_id else "session_ended"
     await audit.record_login(

@@ -55,11 +55,11 @@ OnlyWhere = fields.Text100  # no example: nobody limits themselves
 OnlyValues = Annotated[list[fields.Text200], Meta(max_length=ONLY_VALUES_MAX)]
 
 
-def length_errors(name: str, text: str | None, characters_max: int, *, least: int = 1) -> list[FieldError]:
-    if text is None or least <= len(text) <= characters_max:
+def length_errors(name: str, text: str | None, characters_max: int) -> list[FieldError]:
+    if text is None or 1 <= len(text) <= characters_max:
         return []
     code = "too_long" if text else "too_short"
-    return [FieldError(code, f"{least} to {characters_max} characters.", pointer=f"/{name}")]
+    return [FieldError(code, f"1 to {characters_max} characters.", pointer=f"/{name}")]
 
 
 def email_errors(email: str | None) -> list[FieldError]:

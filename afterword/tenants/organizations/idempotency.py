@@ -2,7 +2,6 @@
 
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -13,42 +12,9 @@ from afterword.kit.db import Database
 from afterword.kit.web.runner import Replay
 
 
-@dataclass(frozen=True, slots=True)
-class KeptAnswer:
-    """The row of an idempotency key. Without a status the first request is still running."""
-
-    request_digest: bytes
-    status: int | None
-    headers: dict[str, str] | None
-    body: bytes | None
-
-
-async def _claim_idempotency_key(
-    db: Database, *, organization_id: str, key: str, request_digest: bytes, now: datetime, stale_time: datetime
-) -> bool:
-    """Claim the key; wait while another transaction has it. False: there is a stored answer newer than `stale_time`."""
-    return await db.touches(
-        """insert into idempotency_key as k (organization_id, key, request_digest, created_time)
-           values ($1, $2, $3, $4)
-           on conflict (organization_id, key) do update
-             set request_digest = excluded.request_digest, created_time = excluded.created_time,
-                 status = null, headers = null, body = null
-             where k.created_time <= $5""",
-        *(organization_id, key, request_digest, now, stale_time),
-    )
-
-
 async def _update_lock_timeout(db: Database, *, seconds: float) -> None:  # any tenant: of this transaction only
     """Limit waits for locks until the end of the transaction."""
     await db.execute("select set_config('lock_timeout', ($1::float8 * 1000)::bigint || 'ms', true)", seconds)
-
-
-async def _get_kept_answer(db: Database, *, organization_id: str, key: str) -> KeptAnswer | None:
-    return await db.records(KeptAnswer).fetch_row(
-        """select request_digest, status, headers, body from idempotency_key
-           where organization_id = $1 and key = $2""",
-        *(organization_id, key),
-    )
 
 
 async def update_kept_answer(
@@ -66,10 +32,6 @@ KEPT_HOURS: Final = 24
 WAIT_SECONDS: Final = 2
 
 
-class IdempotencyKeyReused(errors.Invalid):
-    code_default = "idempotency_key_reused"
-
-
 class IdempotencyInProgress(errors.Conflict):
     code_default = "idempotency_in_progress"
 
@@ -80,28 +42,37 @@ async def claim_idempotency_key(
     """Claim the key for the request with this digest, or return the answer of the first one.
 
     Comes first in the request's transaction: the row is the lock. A second request waits for the end of the first one,
-    `WAIT_SECONDS` at most. Raises IdempotencyKeyReused, IdempotencyInProgress.
+    `WAIT_SECONDS` at most. Raises Invalid `idempotency_key_reused`, IdempotencyInProgress.
     """
-    stale_time = now - timedelta(hours=KEPT_HOURS)
     await _update_lock_timeout(db, seconds=WAIT_SECONDS)
     try:
-        is_ours = await _claim_idempotency_key(
-            db, organization_id=organization_id, key=key, request_digest=digest, now=now, stale_time=stale_time
+        is_ours = await db.touches(
+            """insert into idempotency_key as k (organization_id, key, request_digest, created_time)
+               values ($1, $2, $3, $4)
+               on conflict (organization_id, key) do update
+                 set request_digest = excluded.request_digest, created_time = excluded.created_time,
+                     status = null, headers = null, body = null
+                 where k.created_time <= $5""",
+            *(organization_id, key, digest, now, now - timedelta(hours=KEPT_HOURS)),
         )
     except database.LockTimeout:
         raise _in_progress() from None
     await _update_lock_timeout(db, seconds=database.LOCK_TIMEOUT_SECONDS)
     if is_ours:
         return None
-    kept = await _get_kept_answer(db, organization_id=organization_id, key=key)
-    if kept is not None and not hmac.compare_digest(kept.request_digest, digest):
-        raise IdempotencyKeyReused(
+    kept = await db.fetch_row(
+        "select request_digest, status, headers, body from idempotency_key where organization_id = $1 and key = $2",
+        *(organization_id, key),
+    )
+    if kept is not None and not hmac.compare_digest(kept["request_digest"], digest):
+        raise errors.Invalid(
             "This Idempotency-Key belongs to another request.",
-            errors=[FieldError("idempotency_key_reused", "Use a new key for a new request.", header="Idempotency-Key")],
+            "idempotency_key_reused",
+            [FieldError("idempotency_key_reused", "Use a new key for a new request.", header="Idempotency-Key")],
         )
-    if kept is None or kept.status is None:
+    if kept is None or kept["status"] is None:  # the first request is still running
         raise _in_progress()
-    return kept.status, kept.headers or {}, kept.body or b""
+    return kept["status"], kept["headers"] or {}, kept["body"] or b""
 
 
 def _in_progress() -> IdempotencyInProgress:

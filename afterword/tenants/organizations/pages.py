@@ -7,7 +7,6 @@ import base64
 import binascii
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl, unquote_plus
 
@@ -48,14 +47,6 @@ class InvalidClient(errors.Unauthorized):
         super().__init__("The client is not known, or its secret is wrong.", headers={"WWW-Authenticate": CHALLENGE})
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
-    """The claimed identity: a token's id, and its whole text as secret."""
-
-    client_id: str
-    secret: str
-
-
 @routes.post("/oauth/token")
 async def grant_access(request: Request) -> Response:
     try:
@@ -68,10 +59,10 @@ async def _granted(request: Request) -> Response:
     limiter: Limiter = request.state.limiter
     source = request.client.host if request.client else ""
     form = _form(request, await public.read_body(request))
-    client = _client(request.headers.get("authorization"), form)
+    client_id, secret = _client(request.headers.get("authorization"), form)
     async with db.transaction(request.state.pool) as database:
         try:
-            credential = await _proven(database, client, source)
+            credential = await _proven(database, client_id, secret, source)
         except InvalidClient:
             limiter.count_failure(source)
             raise
@@ -108,21 +99,21 @@ def _form(request: Request, body: bytes) -> dict[str, str]:
     return form
 
 
-def _client(authorization: str | None, form: Mapping[str, str]) -> Client:
-    """The client in the header Authorization or in the form; both raise OAuthError."""
-    if authorization is not None:
-        if "client_secret" in form:
-            raise OAuthError("The client shows its secret twice: in the header and in the form.")
-        client = _basic(authorization)
-        if form.get("client_id", client.client_id) != client.client_id:
-            raise OAuthError("Header and form name different clients.")
-        return client
-    if "client_id" not in form or "client_secret" not in form:
-        raise InvalidClient
-    return Client(form["client_id"], form["client_secret"])
+def _client(authorization: str | None, form: Mapping[str, str]) -> tuple[str, str]:
+    """The id of a token and its whole text, by the header Authorization or the form; both raise OAuthError."""
+    if authorization is None:
+        if "client_id" not in form or "client_secret" not in form:
+            raise InvalidClient
+        return form["client_id"], form["client_secret"]
+    if "client_secret" in form:
+        raise OAuthError("The client shows its secret twice: in the header and in the form.")
+    client_id, secret = _basic(authorization)
+    if form.get("client_id", client_id) != client_id:
+        raise OAuthError("Header and form name different clients.")
+    return client_id, secret
 
 
-def _basic(authorization: str) -> Client:
+def _basic(authorization: str) -> tuple[str, str]:
     scheme, _, encoded = authorization.strip().partition(" ")
     try:
         text = base64.b64decode(encoded.strip(), validate=True).decode("utf-8")
@@ -131,16 +122,16 @@ def _basic(authorization: str) -> Client:
     client_id, colon, secret = text.partition(":")
     if scheme.lower() != "basic" or not colon:
         raise InvalidClient
-    return Client(unquote_plus(client_id), unquote_plus(secret))  # both are form-encoded (section 2.3.1)
+    return unquote_plus(client_id), unquote_plus(secret)  # both are form-encoded (section 2.3.1)
 
 
-async def _proven(database: db.Database, client: Client, source: str) -> Credential:
+async def _proven(database: db.Database, client_id: str, secret: str, source: str) -> Credential:
     """The valid token of the client. Raises InvalidClient, OAuthError `unauthorized_client` for a user's token."""
     try:
-        credential = await access.prove(database, text=client.secret, source=source)
+        credential = await access.prove(database, text=secret, source=source)
     except errors.Unauthorized:
         raise InvalidClient from None
-    is_same = hmac.compare_digest(credential.token_id.encode(), client.client_id.encode())
+    is_same = hmac.compare_digest(credential.token_id.encode(), client_id.encode())
     if not is_same or credential.access_token_id is not None:
         raise InvalidClient
     if credential.kind != "organization" and not credential.user_service:

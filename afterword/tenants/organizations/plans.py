@@ -128,7 +128,6 @@ async def _update_credits_used(
 async def _update_plan(
     db: Database, *, organization_id: str, plan_id: str, changes: Mapping[str, object], now: datetime
 ) -> Plan:
-    """Update a locked plan after a renewal, a top-up or an end."""
     return await db.records(Plan).fetch_one(
         f"""update plan p
            set (state, remaining_credits, extra_credits, renew_time, end_time)

@@ -16,9 +16,9 @@ async def _insert_sender(db: Database, *, organization_id: str, domain: str) -> 
     )
 
 
-async def _count_other_organizations(db: Database, *, organization_id: str, limit: int) -> int:
+async def _get_is_alone(db: Database, *, organization_id: str) -> bool:
     return await db.fetch_value(
-        "select count(*) from (select from organization where organization_id <> $1 limit $2) o", organization_id, limit
+        "select not exists (select from organization where organization_id <> $1)", organization_id
     )
 
 
@@ -67,7 +67,7 @@ async def sender_errors(db: Database, *, organization_id: str, address: str | No
     found = await list_senders(db, organization_id=organization_id)
     if addresses.is_among(address, found):
         return []
-    if len(found) < SENDERS_MAX and not await _count_other_organizations(db, organization_id=organization_id, limit=1):
+    if len(found) < SENDERS_MAX and await _get_is_alone(db, organization_id=organization_id):
         await _insert_sender(db, organization_id=organization_id, domain=domain)
         return []
     sentence = "The organization may not send from this domain. The operator allows it: afterword sender add."

@@ -213,7 +213,6 @@ async def create_organization(
     now: datetime,
     time_zone: str = "UTC",
     default_locale: str = "en",
-    legal_name: str | None = None,
     postal_address: str | None = None,
 ) -> Organization:
     """Found a tenant. Raises Invalid, and Taken when another has the domain."""
@@ -223,14 +222,12 @@ async def create_organization(
         wrong.append(FieldError("invalid_format", message, pointer="/domain"))
     wrong += checks.zone_errors(time_zone) + checks.locale_errors("default_locale", default_locale)
     wrong += checks.length_errors("display_name", display_name, NAME_CHARACTERS_MAX)
-    wrong += checks.length_errors("legal_name", legal_name, NAME_CHARACTERS_MAX)
     wrong += checks.length_errors("postal_address", postal_address, POSTAL_ADDRESS_CHARACTERS_MAX)
     errors.check(wrong)
     organization_id = ids.ordered(now)
     columns = {
         "domain": domain,
         "display_name": display_name,
-        "legal_name": legal_name,
         "postal_address": postal_address,
         "default_locale": locales.normalise(default_locale),
         "time_zone": time_zone,
@@ -250,8 +247,8 @@ async def create_application(db: Database, *, organization_id: str, now: datetim
     return made.record
 
 
-async def get_organization(db: Database, *, organization_id: str, is_locked: bool = False) -> Organization | None:
-    return await nouns.find(ORGANIZATION, db, organization_id=organization_id, key=organization_id, is_locked=is_locked)
+async def get_organization(db: Database, *, organization_id: str) -> Organization | None:
+    return await nouns.find(ORGANIZATION, db, organization_id=organization_id, key=organization_id)
 
 
 async def get_organization_by_domain(  # any tenant: operators name it
@@ -276,9 +273,9 @@ async def _insert_organization(
 ) -> None:
     """Raises Taken when the domain is another's."""
     await db.execute(
-        """insert into organization (organization_id, domain, display_name, legal_name, postal_address, default_locale,
-             time_zone, created_time, updated_time)
-           select $1, d.domain, d.display_name, d.legal_name, d.postal_address, d.default_locale, d.time_zone, $3, $3
+        """insert into organization (organization_id, domain, display_name, postal_address, default_locale, time_zone,
+             created_time, updated_time)
+           select $1, d.domain, d.display_name, d.postal_address, d.default_locale, d.time_zone, $3, $3
            from jsonb_populate_record(null::organization, $2) d""",
         *(organization_id, columns, now),
     )

@@ -7,7 +7,6 @@ is invisible. `me` instead of an id is the token's own user.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -83,7 +82,8 @@ async def _check(change: Change[User]) -> None:
     wrong = checks.email_errors(columns.get("email")) + _profile_errors(columns) + _kind_errors(change)
     wrong += _role_errors(change.after("role"))
     if "application_ids" in columns:
-        _require_reach(caller, columns["application_ids"])
+        if caller.application_ids and not columns["application_ids"]:  # an empty list means all
+            raise errors.Forbidden("You can give your own applications, not the whole organization.")
         wrong += await checks.application_errors(
             change.db,
             organization_id=caller.organization_id,
@@ -154,6 +154,10 @@ class UserAccess(_Shown):
     applications: fields.Computed[list[UserApplication]]
 
 
+def _is_own(caller: Caller, ids_of_path: Mapping[str, str]) -> bool:
+    return caller.user_id is not None and ids_of_path["user_id"] in {ME, caller.user_id}
+
+
 @routes.list(
     "/user",
     name="list_users",
@@ -189,7 +193,7 @@ async def invite_user(call: Call[Any], db: Database) -> Answer:
     summary="Get User",
     description="`me`: the token's own user, for which no scope is needed.",
     texts=("user_id",),
-    own=lambda caller, given: _is_own(caller, given["user_id"]),
+    own=_is_own,
 )
 async def read_user(call: Call[None], db: Database) -> Answer:
     caller = call.caller
@@ -209,7 +213,7 @@ async def read_user(call: Call[None], db: Database) -> Answer:
     description="Of oneself (`me`) the profile alone, for which no scope is needed: not role, applications, activity.",
     refusals=("last_owner",),
     texts=("user_id",),
-    own=lambda caller, given: _is_own(caller, given["user_id"]),
+    own=_is_own,
 )
 async def change_user(call: Call[Any], db: Database) -> User:
     return await update_user(
@@ -234,10 +238,6 @@ async def delete_user(call: Call[None], db: Database) -> None:
     await remove_user(db, caller=call.caller, user_id=_user_id(call), expect=call.expect, now=call.now)
 
 
-def _is_own(caller: Caller, user_id: str) -> bool:
-    return caller.user_id is not None and user_id in {ME, caller.user_id}
-
-
 def _user_id(call: Call[Any]) -> str:
     """The id in the path, or the token's user for `me`. Raises NotFound."""
     given = call.ids["user_id"]
@@ -256,21 +256,15 @@ async def create_user(
     email: str | None,
     role: str,
     now: datetime,
-    service: bool = False,
-    application_ids: Sequence[str] = (),
-    only_where: str | None = None,
-    only_values: Sequence[str] = (),
-    profile: Mapping[str, str | None] = MappingProxyType({}),
-    active: bool = True,
+    **columns: Any,
 ) -> User:
     """The installation adds a user. Raises Invalid, and Taken if the organization has one with this e-mail address.
 
-    `service`: an account that is no person, without an address. `profile`: names, `locale`, `time_zone`.
+    `columns`: other members of the request that creates one.
     """
-    columns = {**profile, "email": email, "role": role, "application_ids": application_ids, "active": active}
-    columns |= {"only_where": only_where, "only_values": only_values, "service": service, "invited_time": now}
-    caller = installation(organization_id)
-    return (await nouns.create(USER, db, caller=caller, columns=columns, site=NO_SITE, now=now)).record
+    request = structs.creation_of(USER)(**{"email": email, "role": role, **columns})
+    values, caller = {**request.named(), "invited_time": now}, installation(organization_id)
+    return (await nouns.create(USER, db, caller=caller, columns=values, site=NO_SITE, now=now)).record
 
 
 async def make_owner(db: Database, *, organization_id: str, email: str, name: str, now: datetime) -> User:
@@ -278,7 +272,7 @@ async def make_owner(db: Database, *, organization_id: str, email: str, name: st
     profile = {"display_name": name} if name else {}
     known = await get_user_by_email(db, organization_id=organization_id, email=email)
     if known is None or known.role != OWNER:
-        return await create_user(db, organization_id=organization_id, email=email, role=OWNER, profile=profile, now=now)
+        return await create_user(db, organization_id=organization_id, email=email, role=OWNER, now=now, **profile)
     caller = replace(installation(organization_id), user_id=known.user_id)
     return await update_user(db, caller=caller, user_id=known.user_id, changes=profile, now=now)
 
@@ -394,12 +388,6 @@ def require_may_touch(caller: Caller, user: User) -> None:
 def _require_owner(caller: Caller) -> None:
     if caller.role != OWNER:
         raise errors.Forbidden("Only an owner makes, changes or removes an owner.")
-
-
-def _require_reach(caller: Caller, application_ids: Sequence[str]) -> None:
-    """Raise Forbidden if a caller of some applications gives all of them, which an empty list means."""
-    if caller.application_ids and not application_ids:
-        raise errors.Forbidden("You can give your own applications, not the whole organization.")
 
 
 async def _require_another_owner(change: Change[User]) -> None:

@@ -37,7 +37,6 @@ async def log_in(guest: Guest, db: Database) -> Response:
 
 @routes.post("/console/proof/passkey", for_limited="free")
 async def prove_passkey(visit: Visit, db: Database) -> Response:
-    """A passkey instead of the password, for the next minutes."""
     login_id = await _answered(visit, db, purpose=passkeys.proof_in(visit.session.session_id))
     if login_id == visit.session.login_id:
         await sessions.update_proven(db, session=visit.session, now=visit.now)
@@ -126,7 +125,6 @@ async def _new(visit: Visit, db: Database, refusal: errors.Refusal | None = None
 
 ACCOUNT: Final = "/console/settings/account"
 DEMONSTRATION: Final = "/console/demonstration"
-REFRESH_SECONDS: Final = "3"
 LOGINS_SHOWN: Final = 10
 LOGINS: Final[dict[str, Marked]] = {
     "logged_in": "Logged in",
@@ -178,7 +176,7 @@ async def ask_address(visit: Visit, db: Database) -> Response:
 
 @routes.post("/console/settings/sessions/{session_id}/end", for_limited="free")
 async def end_session(visit: Visit) -> Response:
-    await visit.change(sessions.end, session=visit.session, **visit.ids, now=visit.now)
+    await visit.change(sessions.delete_session, session=visit.session, **visit.ids, now=visit.now)
     return html.redirect(f"{ACCOUNT}?done=ended")
 
 
@@ -198,7 +196,6 @@ async def switch_keys(visit: Visit) -> Response:
 
 @routes.post("/console/switch", for_limited="free")
 async def switch(visit: Visit) -> Response:
-    """Act as the person's user of another organization."""
     organization_id, _, user_id = visit.form.text("user").partition("/")
     cookie = await visit.change(
         sessions.switch, session=visit.session, organization_id=organization_id, user_id=user_id, now=visit.now
@@ -208,20 +205,18 @@ async def switch(visit: Visit) -> Response:
 
 @routes.get(DEMONSTRATION, for_limited="free")
 async def demonstration(visit: Visit) -> Response:
-    """The page while the shop is made, and the way in."""
     _require_demonstration(visit)
     is_made = await visit.reading(lambda _, db: sessions.get_is_demonstration_made(db))
     response = visit.page(
         "demonstration.html", title=visit.words("A shop with made-up data"), is_made=is_made, url=DEMONSTRATION
     )
     if is_made is False:
-        response.headers["Refresh"] = REFRESH_SECONDS
+        response.headers["Refresh"] = "3"  # seconds
     return response
 
 
 @routes.post(DEMONSTRATION, for_limited="free")
 async def enter_demonstration(visit: Visit, db: Database) -> Response:
-    """Look at the made-up shop, or let it be made."""
     _require_demonstration(visit)
     cookie = await sessions.update_to_demonstration(db, session=visit.session)
     if cookie is None:
@@ -249,16 +244,12 @@ async def proof_page(visit: Visit) -> Response:
 
 @routes.post("/console/proof", for_limited="free")
 async def prove(visit: Visit) -> Response:
-    """Take the password again, for the next minutes."""
     login = await visit.reading(login_of)
     _, is_right = await entry.checked(visit, login.email, visit.form.secret("password"))
     if not is_right:
         return proof_form(visit, wrong=visit.words("Wrong password."))
     await visit.change(sessions.update_proven, session=visit.session, now=visit.now)
     return html.redirect(screens.own_address(visit.form.text("next")))
-
-
-# The second factor ---------------------------------------------------------------------------------------------------
 
 
 @routes.post("/console/settings/totp", proof=True, for_limited="free")
@@ -363,24 +354,18 @@ async def _any_login_of(visit: Visit, db: Database) -> Login:
 
 def proof_form(visit: Visit, *, wrong: str = "") -> Response:
     going_on = visit.form.text("next") or visit.query.get("next", "")
-    purpose = passkeys.proof_in(visit.session.session_id)
+    purpose, is_of_provider = passkeys.proof_in(visit.session.session_id), visit.session.is_of_provider
+    url = f"/console/login/with/{visit.session.domain}/start?anew=1&next={screens.quote(going_on, safe='')}"
     return visit.page(
         "proof.html",
         title=visit.words("Repeat your password"),
         wrong=wrong,
         next=going_on,
         email=visit.session.email,
-        provider_url=_provider_url(visit, going_on) if visit.session.is_of_provider else "",
-        options=""
-        if visit.session.is_of_provider
-        else passkeys.request_options(visit.site, purpose=purpose, now=visit.now),
+        provider_url=url if is_of_provider else "",  # where the person logs in anew; it then goes on from there
+        options="" if is_of_provider else passkeys.request_options(visit.site, purpose=purpose, now=visit.now),
         script=static.url("console/passkey.js"),
     )
-
-
-def _provider_url(visit: Visit, going_on: str) -> str:
-    """The address at which the person logs in anew; it then goes on from there."""
-    return f"/console/login/with/{visit.session.domain}/start?anew=1&next={screens.quote(going_on, safe='')}"
 
 
 def _totp(visit: Visit, login: Login, secret: str, *, wrong: str = "") -> Response:

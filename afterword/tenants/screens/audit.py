@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -13,7 +13,7 @@ from afterword import ids
 from afterword.console.screens import Database, Screens, Visit, download
 from afterword.core.wire.lists import Criterion, Page
 from afterword.kit import db as databases
-from afterword.kit.texts import Marked, Texts
+from afterword.kit.texts import Marked, Texts, tables_of
 from afterword.kit.ui.lists import Filter, Listing, Tab, address, one_of, parameter, read_key
 from afterword.kit.ui.text import actor_text, near_moment
 from afterword.tenants import audit
@@ -35,64 +35,10 @@ GROUPS: Final[Mapping[str, tuple[Marked, tuple[str, ...], tuple[str, ...]]]] = {
     "readings": ("Views and downloads", ("read", "searched", "downloaded", "exported"), ()),
     "logins": ("Log-ins", (), (LOGIN,)),
 }
-KINDS: Final[Mapping[str, Marked]] = {
-    "organization": "the organization", "application": "the application", "user": "the user",
-    "billing": "the billing details", "sender_domain": "the sender domain", "token": "the token",
-    "webhook": "the webhook", "metadata": "the metadata name", "questionnaire": "the questionnaire",
-    "visual": "the look", "asset": "the picture", "contact_policy": "the contact policy", "sequence": "the sequence",
-    "alert_status": "the case status", "alert_settings": "the settings of cases",
-    "alert_mailbox": "the mailbox of answers", "view": "a view of responses",
-    "tagging": "a tag of many responses", "report": "the report", "report_share": "a link to a report",
-    "report_digest": "a report by mail", "inbound": "the address for reports of a provider",
-    "source": "the shop or help desk", "source_rule": "a rule of a shop or help desk", "erasure": "an erasure",
-    "queue_list": "a list of addresses", "export": "a file of responses",
-    "response_import": "an import of responses", "pipeline": "the pipeline",
-    "public_link": "the public link", "coupon_pool": "the coupon pool", "custom_domain": "the host of public pages",
-    "identity_provider": "the log-in through a provider", "login_policy": "how people log in", "alert": "the alert",
-    "audit": "the audit log", "provider": "the provider account", "plan": "the plan",
-    "queue_item": "an item of the queue", "questionnaire_instance": "a response", "responder": "a person",
-    "suppression": "a blocked address", "tag": "a tag", "alert_instance": "the case",
-    LOGIN: "the login",
-}  # fmt: skip
-ACTIONS: Final[Mapping[str, Marked]] = {
-    "created": "{actor} created {thing}.", "changed": "{actor} changed {thing}.",
-    "updated": "{actor} changed {thing}.", "deleted": "{actor} removed {thing}.",
-    "published": "{actor} published {thing}.", "written_to": "{actor} wrote to the customer of {thing}.",
-    "read": "{actor} opened {thing}.", "searched": "{actor} searched for {thing}.",
-    "downloaded": "{actor} downloaded {thing}.", "exported": "{actor} exported {thing}.",
-    "accepted": "{actor} accepted {thing}.", "rejected": "{actor} rejected {thing}.",
-    "aborted": "{actor} cancelled {thing}.", "assigned": "{actor} assigned {thing}.",
-    "status_changed": "{actor} changed the status of {thing}.", "resolved": "{actor} closed {thing}.",
-    "reopened": "{actor} reopened {thing}.", "commented": "{actor} commented on {thing}.",
-    "added": "{actor} added {thing}.", "removed": "{actor} removed {thing}.",
-    "unsubscribed": "{actor} unsubscribed {thing}.", "logged_in": "{actor} logged in.",
-    "logged_in_anew": "{actor} logged in from a browser that was not known.",
-    "login_failed": "A log-in as {actor} failed.", "logged_out": "{actor} logged out.",
-    "session_ended": "{actor} ended another session.", "password_changed": "{actor} has a new password.",
-    "address_changed": "{actor} logs in with another address.",
-    "second_factor_added": "{actor} set up a second factor.",
-    "second_factor_removed": "{actor} removed the second factor.", "passkey_added": "{actor} added a passkey.",
-    "passkey_removed": "{actor} removed a passkey.", "recovery_codes_renewed": "{actor} got new recovery codes.",
-}  # fmt: skip
-FIELDS: Final[Mapping[str, Marked]] = {
-    "display_name": "the name", "title": "the title", "description": "the description", "role": "the role",
-    "application_ids": "the applications", "email": "the e-mail address", "locale": "the language",
-    "time_zone": "the time zone", "active": "whether it is active", "paused": "whether it is paused",
-    "paused_time": "the pause", "settings": "the settings", "conditions": "the conditions", "scopes": "the scopes",
-    "expires_time": "the end", "target_url": "the address", "frequency_cap_days": "the frequency cap in days",
-    "delay_cap_days": "the delay in days", "delay_from": "the date that the delay counts from",
-    "message_subject": "the subject", "message_body": "the message",
-    "message_button": "the words on the button", "message_reason": "the reason at the foot",
-    "message_footer": "the text at the end", "messages": "the messages", "reminders": "the reminders",
-    "window_days": "the window in days", "invitations_max": "the invitations in the window",
-    "enabled": "whether it applies", "published_version_id": "the published version",
-    "login_id": "who logs in as this user", "due_hours": "the due time in hours", "assigned_user_id": "the owner",
-    "minimum_base": "the smallest group that is shown", "first_weekday": "the day on which weeks begin",
-    "click_answers": "whether a click is an answer",
-    "accepts_provisional": "whether provisional answers are accepted",
-    "postal_address": "the postal address", "locales": "the languages", "logo": "the logo",
-    "pinned_time": "the place on the overview",
-}  # fmt: skip
+_TABLES: Final = tables_of(__file__)
+KINDS: Final[Mapping[str, Marked]] = _TABLES["kinds"]
+ACTIONS: Final[Mapping[str, Marked]] = _TABLES["actions"]
+FIELDS: Final[Mapping[str, Marked]] = _TABLES["fields"]
 PAGES: Final[Mapping[str, str]] = {
     "user": "/console/settings/people/", "token": "/console/settings/tokens/", "alert_instance": "/console/cases/",
     "questionnaire_instance": "/console/responses/", "report": "/console/reports/saved/",
@@ -211,17 +157,14 @@ def sentence_of(words: Texts, entry: Entry) -> str:
 
 
 def _criteria(visit: Visit, choice: AuditFilter) -> list[Criterion]:
-    columns, zone = audit.ENTRIES.columns, ZoneInfo(visit.zone)
     chosen = {"actor_id": choice.actor, "thing_kind": choice.kind, "thing_id": choice.thing}
-    found = [Criterion("EQUAL", columns[name], value) for name, value in chosen.items() if value]
     first, last = _day(choice.first), _day(choice.last)
-    if first:
-        start = datetime(first.year, first.month, first.day, tzinfo=zone)
-        found.append(Criterion("GREATER_EQUAL", columns["created_time"], start))
-    if last:
-        end = datetime(last.year, last.month, last.day, tzinfo=zone) + timedelta(days=1)
-        found.append(Criterion("LESS_THAN", columns["created_time"], end))
-    return found
+    midnight = time(tzinfo=ZoneInfo(visit.zone))
+    return audit.criteria_of(
+        chosen,
+        start=datetime.combine(first, midnight) if first else None,
+        end=datetime.combine(last, midnight) + timedelta(days=1) if last else None,
+    )
 
 
 def _filters(words: Texts, choice: AuditFilter, entries: list[Entry]) -> list[tuple[str, str]]:

@@ -11,12 +11,13 @@ from afterword import errors
 from afterword.asking.questionnaires import api as questionnaires_api, store as questionnaires_store
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.console.inputs import same_version
-from afterword.console.screens import Form, Marked, Screens, Visit
+from afterword.console.screens import Form, Screens, Visit
 from afterword.core.questionnaires import visuals
 from afterword.core.questionnaires.visuals import Contrast, Theme, read_address
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
+from afterword.kit.texts import Marked, tables_of
 from afterword.kit.ui.lists import address
 from afterword.kit.ui.text import LIGHT, LOOKS, PHONE, SHADES
 from afterword.kit.web import fields, html
@@ -34,31 +35,9 @@ KEPT: Final = "kept"  # in place of a logo that has no address
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 OFFERED_MAX: Final = 12  # pictures
 SHOWN_MAX: Final = 50  # questionnaires to choose from
-COLORS: Final[tuple[tuple[str, Marked, Marked], ...]] = (
-    ("color_primary", "Brand colour", "For buttons, links and choices."),
-    ("color_background", "Background", "Background and text go together: set both or neither."),
-    ("color_text", "Text", ""),
-)
+_TEXTS: Final[Mapping[str, Mapping[str, Marked]]] = tables_of(__file__)
 PAIR: Final = frozenset({"color_background", "color_text"})
-FONTS: Final[tuple[tuple[str, Marked], ...]] = (
-    ("system", "As the device"), ("humanist", "Humanist"), ("geometric", "Geometric"), ("rounded", "Rounded"),
-    ("slab", "Slab serif"), ("serif", "Serif"), ("mono", "Typewriter"),
-)  # fmt: skip
-CORNERS: Final[tuple[tuple[str, Marked], ...]] = (
-    ("0", "Square"),
-    ("4", "A little round"),
-    ("10", "Round"),
-    ("16", "Rounder"),
-    ("24", "Very round"),
-)
-DENSITIES: Final[tuple[tuple[str, Marked], ...]] = (("comfortable", "Comfortable"), ("compact", "Compact"))
-SUBJECTS: Final[dict[str, Marked]] = {
-    "text": "Text",
-    "link": "Links and selected answers",
-    "button": "Button text",
-}
-LABELS: Final[dict[str, Marked]] = {**{name: label for name, label, _ in COLORS}, "logo": "Logo", "font": "Font",
-                 "corner_radius": "Corners", "density": "Spacing"}  # fmt: skip
+LABELS: Final = {**_TEXTS["colors"], **_TEXTS["labels"]}
 
 routes = Screens()
 
@@ -103,7 +82,6 @@ async def _save(visit: Visit) -> Response:
 
 
 async def _branded(visit: Visit, db: Database) -> Branded:
-    """Raises NotFound."""
     caller = visit.caller
     organization = await nouns.get(ORGANIZATION, db, caller=caller, key=caller.organization_id)
     if "application_id" not in visit.request.path_params:
@@ -197,8 +175,8 @@ async def _show(
         choices=_choices(visit, branded, brand),
         logos=_logos(branded, brand, [one.path for one in offered.items]),
         logo_hint=_inherited(visit, branded, "") if branded.base.logo else "",
-        types=",".join(pictures.MEDIA_TYPES),
-        megabytes=pictures.UPLOAD_BYTES_MAX >> 20,
+        types=",".join(assets.MEDIA_TYPES),
+        megabytes=assets.UPLOAD_BYTES_MAX >> 20,
         applications=[
             (one.display_name, f"{BRAND}/{one.application_id}", bool(one.brand)) for one in applications
         ] if branded.level == "organization" else [],
@@ -234,7 +212,7 @@ def _colors(
         {
             "name": name,
             "label": words(label),
-            "hint": words(hint),
+            "hint": words(_TEXTS["hints"].get(name, "")),
             "value": brand.get(name) or look[name],
             "is_own": bool(brand.get(name)),
             "inherit": "color_primary" if name == "color_primary" else "surface" if name == "color_text" else "",
@@ -244,7 +222,7 @@ def _colors(
                 if (each.subject == "text") == (name == "color_text") and name != "color_background"
             ],
         }
-        for name, label, hint in COLORS
+        for name, label in _TEXTS["colors"].items()
     ]
 
 
@@ -254,7 +232,7 @@ def _finding(
     """A contrast in words, with the colour that can be read and the address of the form with it."""
     words = visit.words
     values = {
-        "subject": words(SUBJECTS[one.subject]),
+        "subject": words(_TEXTS["subjects"][one.subject]),
         "scheme": words("in light") if one.scheme == "light" else words("in dark"),
         "ratio": words.number(one.ratio),
         "needed": words.number(visuals.CONTRAST_MIN),
@@ -276,15 +254,16 @@ def _finding(
 
 
 def _choices(visit: Visit, branded: Branded, brand: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Font, corners and spacing: the inherited one first."""
     words, base = visit.words, branded.base
     radius = "10" if base.corner_radius is None else str(base.corner_radius)
     found: list[dict[str, Any]] = []
     for name, options, inherited in (
-        ("font", FONTS, base.font), ("corner_radius", CORNERS, radius), ("density", DENSITIES, base.density),
-    ):  # fmt: skip
+        ("font", "fonts", base.font),
+        ("corner_radius", "corners", radius),
+        ("density", "densities", base.density),
+    ):
         value = "" if brand.get(name) is None else str(brand[name])
-        texts = {key: words(text) for key, text in options}
+        texts = {key: words(text) for key, text in _TEXTS[options].items()}
         shown = texts.get(inherited, words("{n} pixels", n=inherited))
         extra = [] if not value or value in texts else [(value, words("{n} pixels", n=value))]
         found.append(
@@ -299,7 +278,6 @@ def _choices(visit: Visit, branded: Branded, brand: Mapping[str, Any]) -> list[d
 
 
 def _logos(branded: Branded, brand: Mapping[str, Any], paths: list[str]) -> list[dict[str, Any]]:
-    """The pictures to choose from, the chosen one first."""
     chosen = brand.get("logo")
     rest = [{"value": path, "src": path, "is_chosen": False} for path in paths if path != chosen]
     if not chosen:

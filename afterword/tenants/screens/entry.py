@@ -77,7 +77,7 @@ async def enter_code(guest: Guest, db: Database) -> Response:
     await logins.count_guess(db, attempt=attempt, login=login, secret=secret, now=guest.now)
     code = guest.form.text("code")
     if await logins.is_second_factor(db, login=login, code=code, secret=secret, now=guest.now):
-        await logins.take_back(db, attempt=attempt, login=login, secret=secret)
+        await logins.update_failures(db, attempt=attempt, login=login, secret=secret)
         return await let_in(guest, db, login, going_on=screens.own_address(guest.form.text("next")))
     await logins.note_failure(db, attempt=attempt, login=login, now=guest.now)
     return _code_form(guest, login, wrong=guest.words("This code is wrong or has already been used."))
@@ -89,7 +89,7 @@ async def log_out(visit: Visit) -> Response:
     session, url = visit.session, None
     async with visit.write() as db:
         hint = await identities.hint_of(db, session=session, site=visit.site)
-        await sessions.end(db, session=session, session_id=session.session_id, now=visit.now)
+        await sessions.delete_session(db, session=session, session_id=session.session_id, now=visit.now)
     if session.is_of_provider:
         organization_id = session.organization_id
         url = await identities.end_url(visit.pool, organization_id=organization_id, hint=hint, site=visit.site)
@@ -110,9 +110,6 @@ def leading_on(guest: Guest, title: str, url: str) -> Response:
     response.headers["Refresh"] = f"0; url={url}"
     response.headers["Cache-Control"] = "no-store"
     return response
-
-
-# A forgotten password ------------------------------------------------------------------------------------------------
 
 
 @routes.open_get("/console/reset")
@@ -178,9 +175,6 @@ async def change_address(guest: Guest, db: Database) -> Response:
     return html.redirect("/console?done=address")
 
 
-# Invitations ---------------------------------------------------------------------------------------------------------
-
-
 @routes.open_get("/console/invitation/{secret}")
 async def invitation_page(guest: Guest, db: Database, refusal: errors.Refusal | None = None) -> Response:
     link = await links.get_link(db, secret=_secret(guest), purpose="invitation", now=guest.now)
@@ -221,9 +215,6 @@ async def accept_invitation(guest: Guest) -> Response:
         if not login.has_second_factor:
             return await let_in(guest, db, login, going_on=HOME)
     return _ask_code(guest, login, going_on=HOME)
-
-
-# The first set-up ----------------------------------------------------------------------------------------------------
 
 
 @routes.open_get("/console/setup/{secret}")
@@ -278,9 +269,6 @@ async def _found_organization(guest: Guest, db: Database) -> str:
     return organization.organization_id
 
 
-# Shared by these pages -----------------------------------------------------------------------------------------------
-
-
 async def checked(guest: Guest, email: str, password: str) -> tuple[Login | None, bool]:
     """The login of the address, and whether the password is its own. Raises TooManyFailures."""
     secret, attempt = guest.site.secret, _attempt(guest, email)
@@ -293,7 +281,7 @@ async def checked(guest: Guest, email: str, password: str) -> tuple[Login | None
         return login, False
     hashed = await logins.hash_of(password) if logins.is_outdated(login.password_hash) else None
     async with guest.write() as db:
-        await logins.take_back(db, attempt=attempt, login=login, secret=secret)
+        await logins.update_failures(db, attempt=attempt, login=login, secret=secret)
         if hashed is not None:
             login = await logins.replace_hash(db, login=login, password_hash=hashed, now=guest.now)
     return login, True
@@ -302,7 +290,7 @@ async def checked(guest: Guest, email: str, password: str) -> tuple[Login | None
 async def let_in(guest: Guest, db: Database, login: Login, *, going_on: str) -> Response:
     """Open a session. Its cookie is new, so that nobody can have planted it."""
     user = await logins.membership_of(db, login=login)
-    cookie = await sessions.start(
+    cookie = await sessions.insert_session(
         db,
         login_id=login.login_id,
         organization_id=user.organization_id,

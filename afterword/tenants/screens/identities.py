@@ -175,7 +175,8 @@ async def log_in(guest: Guest) -> Response:
         guest.pool, flow=flow, returned=returned, source=guest.source, site=guest.site, now=guest.now
     )
     if isinstance(guest, Visit) and guest.session.is_of_provider:
-        await guest.change(sessions.end, session=guest.session, session_id=guest.session.session_id, now=guest.now)
+        session = guest.session
+        await guest.change(sessions.delete_session, session=session, session_id=session.session_id, now=guest.now)
     response = html.redirect(screens.own_address(flow.going_on))
     guest.set_cookie(response, COOKIE, opened, seconds=SESSION_SECONDS)
     guest.set_cookie(response, IDENTITY_COOKIE, "", seconds=0)

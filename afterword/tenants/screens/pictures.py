@@ -15,8 +15,6 @@ from afterword.tenants.organizations import assets
 from afterword.tenants.organizations.assets import AssetRecord, Encoded
 
 LOGO_SIDE_MAX: Final = 640  # for screens of two pixels a dot
-MEDIA_TYPES: Final = assets.MEDIA_TYPES
-UPLOAD_BYTES_MAX: Final = assets.UPLOAD_BYTES_MAX
 PICTURES: Final = fields.listing_of(assets.Asset)
 PATH: Final = "/console/settings/pictures"
 ONE: Final = f"{PATH}/{{asset_id}}"
@@ -93,8 +91,8 @@ async def _list(visit: Visit, refusal: errors.Refusal | None = None) -> Response
     return visit.page(
         "pictures.html",
         title=words("Pictures"),
-        types=",".join(MEDIA_TYPES),
-        megabytes=UPLOAD_BYTES_MAX >> 20,
+        types=",".join(assets.MEDIA_TYPES),
+        megabytes=assets.UPLOAD_BYTES_MAX >> 20,
         typed=visit.form.text("title"),
         refusal=refusal,
         list=Listing(

@@ -59,18 +59,14 @@ async def tokens_page(visit: Visit) -> Response:
 
 @routes.post(TOKENS, scope="Token.Create", proof=True, again=(errors.Invalid,), at=f"{TOKENS}/new")
 async def make_token(visit: Visit) -> Response:
-    """Show its text, this once."""
     form = visit.form
     days = int(form.text("end")) if form.text("end") in ENDS else next(map(int, ENDS))
     title, scopes = form.text("title"), form.all("scope")
-    wrong = {
-        "title": visit.words("Say what the token is for, in at most 200 characters."),
-        "scope": visit.words("Choose what the token gives access to."),
-    }
     if not 0 < len(title) <= TITLE_CHARACTERS_MAX:
-        raise errors.Invalid.at("/title", "required", wrong["title"])
+        message = visit.words("Say what the token is for, in at most 200 characters.")
+        raise errors.Invalid.at("/title", "required", message)
     if not scopes:
-        raise errors.Invalid.at("/scope", "required", wrong["scope"])
+        raise errors.Invalid.at("/scope", "required", visit.words("Choose what the token gives access to."))
     request = tokens.TokenRequest(
         title=title,
         scopes=sorted(set(scopes)),
@@ -135,7 +131,6 @@ async def rotation_page(visit: Visit) -> Response:
 
 @routes.post(f"{TOKENS}/{{token_id}}/rotation", scope="Token.Create", proof=True)
 async def rotate_token(visit: Visit, db: Database) -> Response:
-    """Show the text of the new one, this once."""
     hours = visit.form.text("overlap_hours")
     token, text = await tokens.rotate(
         db,

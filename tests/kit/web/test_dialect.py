@@ -114,22 +114,23 @@ class TestForms:
         found = await send(client, content, method="PATCH", path=f"/note/{note['note_id']}")
         assert {**note, "title": "two"} == found.json()
 
-    @pytest.mark.parametrize("content", ["", "  ", "\r\n"])
-    async def test_empty(self, client: httpx2.AsyncClient, content: str) -> None:
-        for label in (FORM, None):
-            found = await send(client, content, label)
-            assert [("/title", "required")] == fields_of(problem(found, 422, "invalid"))
+    async def test_empty(self, client: httpx2.AsyncClient) -> None:
+        for content in ("", "  ", "\r\n"):
+            for label in (FORM, None):
+                found = await send(client, content, label)
+                assert [("/title", "required")] == fields_of(problem(found, 422, "invalid"))
 
 
 class TestLabels:
     """JSON under the label of a form, or under none, is read as JSON; its scalars are typed as a form's."""
 
-    @pytest.mark.parametrize("label", [FORM, None, "", f"{FORM}; charset=utf-8"])
-    @pytest.mark.parametrize("before", [b"", b" \r\n\t", b"\xef\xbb\xbf"])
-    async def test_json(self, client: httpx2.AsyncClient, label: str | None, before: bytes) -> None:
+    async def test_json(self, client: httpx2.AsyncClient) -> None:
         document = {"title": 1042, "rank": "7", "done": 1, "weight": "2.5", "tags": {"0": "a"}, "locale": ""}
-        found = await send(client, before + json.dumps(document).encode(), label)
-        assert (201, "1042", 7, None) == (found.status_code, *(found.json()[n] for n in ("title", "rank", "locale")))
+        for label in (FORM, None, "", f"{FORM}; charset=utf-8"):
+            for before in (b"", b" \r\n\t", b"\xef\xbb\xbf"):
+                found = await send(client, before + json.dumps(document).encode(), label)
+                note = found.json()
+                assert (201, "1042", 7, None) == (found.status_code, note["title"], note["rank"], note["locale"])
 
     async def test_with_its_label_it_is_strict(self, client: httpx2.AsyncClient) -> None:
         document = {"title": 1042, "rank": "7", "done": 1, "weight": "2.5", "tags": {"0": "a"}, "locale": ""}
@@ -138,10 +139,11 @@ class TestLabels:
         assert {"/title", "/rank", "/done", "/weight", "/tags", "/locale"} == set(codes)
         assert {"wrong_type", "invalid_locale"} == set(codes.values())
 
-    @pytest.mark.parametrize("document", ["[1]", '["a"]', "[[]]", '[{"title":"x"}]'])
-    async def test_lists_are_no_objects(self, client: httpx2.AsyncClient, document: str) -> None:
-        for label in (FORM, None, JSON):
-            assert [("", "wrong_type")] == fields_of(problem(await send(client, document, label), 422, "invalid"))
+    async def test_lists_are_no_objects(self, client: httpx2.AsyncClient) -> None:
+        for document in ("[1]", '["a"]', "[[]]", '[{"title":"x"}]'):
+            for label in (FORM, None, JSON):
+                found = problem(await send(client, document, label), 422, "invalid")
+                assert [("", "wrong_type")] == fields_of(found), document
 
     @pytest.mark.parametrize("label", [FORM, None, JSON])
     async def test_empty_maps_of_php(self, client: httpx2.AsyncClient, label: str | None) -> None:

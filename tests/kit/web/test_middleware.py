@@ -36,30 +36,22 @@ class TestPaths:
     def test_one_spelling(self, path: str, raw: bytes | None, expected: str) -> None:
         assert expected == canonical_path(path, raw)
 
-    @pytest.mark.parametrize("path", ["/v3.2//note", "/v3.0/note", "/v3.1//note//", "//v3.2/note/"])
-    async def test_answered_directly(self, client: httpx2.AsyncClient, path: str) -> None:
-        found = await client.post(f"http://testserver{path}", json={"title": "x"})
-        assert 201 == found.status_code
-        assert found.headers["location"].startswith("http://testserver/v3.2/note/")
+    async def test_answered_directly(self, client: httpx2.AsyncClient) -> None:
+        for path in ("/v3.2//note", "/v3.0/note", "/v3.1//note//", "//v3.2/note/"):
+            found = await client.post(f"http://testserver{path}", json={"title": "x"})
+            assert 201 == found.status_code, path
+            assert found.headers["location"].startswith("http://testserver/v3.2/note/")
 
-    @pytest.mark.parametrize(
-        "path",
-        [
-            "/v3.2/Note",
-            "/v3.2/note%2Fbare",
-            "/v3.2/note;x=1",
-            "/v3.3/note",
-            "/v3.2/note/a/b",
-            "/v3.2%2Fnote",
+    async def test_leads_nowhere(self, client: httpx2.AsyncClient) -> None:
+        for path in (
+            "/v3.2/Note", "/v3.2/note%2Fbare", "/v3.2/note;x=1", "/v3.3/note", "/v3.2/note/a/b", "/v3.2%2Fnote",
             "/v3.2/note%0A",
-        ],
-    )
-    async def test_leads_nowhere(self, client: httpx2.AsyncClient, path: str) -> None:
-        problem(await client.get(f"http://testserver{path}"), 404, "unknown_route")
+        ):  # fmt: skip
+            problem(await client.get(f"http://testserver{path}"), 404, "unknown_route")
 
-    @pytest.mark.parametrize("name", ["..%2e", "%00", "a;b", "%C3%A9" * 11, "x" * 22 + "x", "%FF" * 22])
-    async def test_no_id(self, client: httpx2.AsyncClient, name: str) -> None:
-        problem(await client.get(f"/note/{name}"), 404, "not_found")
+    async def test_no_id(self, client: httpx2.AsyncClient) -> None:
+        for name in ("..%2e", "%00", "a;b", "%C3%A9" * 11, "x" * 22 + "x", "%FF" * 22):
+            problem(await client.get(f"/note/{name}"), 404, "not_found")
 
 
 class TestMethods:
@@ -80,11 +72,11 @@ class TestMethods:
         assert "DELETE, GET, HEAD, OPTIONS, PATCH" == found.headers["allow"]
         assert 404 == (await client.options("/nowhere")).status_code
 
-    @pytest.mark.parametrize("method", ["PUT", "TRACE", "PROPFIND", "get", "BREW"])
-    async def test_others(self, client: httpx2.AsyncClient, method: str) -> None:
-        request = client.build_request("GET", "/note")
-        request.method = method
-        problem(await client.send(request), 405, "method_not_allowed")
+    async def test_others(self, client: httpx2.AsyncClient) -> None:
+        for method in ("PUT", "TRACE", "PROPFIND", "get", "BREW"):
+            request = client.build_request("GET", "/note")
+            request.method = method
+            problem(await client.send(request), 405, "method_not_allowed")
 
     async def test_overrides_are_ignored(self, client: httpx2.AsyncClient) -> None:
         note_id = (await create(client))["note_id"]

@@ -17,6 +17,14 @@ from tests.event_log import list_events
 from tests.making import make_application, make_token, make_user
 
 
+def refusal(reply: httpx2.Response) -> tuple[int, str]:
+    return reply.status_code, reply.json()["code"]
+
+
+def wrong(reply: httpx2.Response) -> list[tuple[str, str]]:
+    return [(each["pointer"], each["code"]) for each in reply.json()["errors"]]
+
+
 @pytest.fixture
 async def database(pool: db.Pool) -> AsyncIterator[db.Database]:
     async with db.connection(pool) as database:

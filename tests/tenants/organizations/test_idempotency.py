@@ -34,7 +34,7 @@ class TestIdempotency:
             assert await self.claim(database, organization_id) is None
             await self.keep(database, organization_id)
         async with db.connection(pool) as database:
-            with pytest.raises(idempotency.IdempotencyKeyReused) as refused:
+            with pytest.raises(errors.Invalid) as refused:
                 await self.claim(database, organization_id, digest=b"2")
         assert (422, "idempotency_key_reused") == (refused.value.status, refused.value.code)
         assert ["Idempotency-Key"] == [error.header for error in refused.value.errors]

@@ -30,6 +30,12 @@ def own(house: House) -> dict[str, str]:
     return {**GRANT, "client_id": house.token_id, "client_secret": house.token}
 
 
+async def client_of(desk: Desk, scope: str) -> dict[str, str]:
+    """The fields of a new client with this scope."""
+    made = (await desk.ask("POST", "/token", json={"title": "T", "scopes": [scope]})).json()
+    return {**GRANT, "client_id": made["token_id"], "client_secret": made["token"]}
+
+
 def basic(client_id: str, secret: str) -> str:
     return "Basic " + base64.b64encode(f"{client_id}:{secret}".encode()).decode()
 
@@ -46,9 +52,8 @@ def refused(reply: httpx2.Response) -> tuple[int, str]:
 
 
 class TestRefused:
-    @pytest.mark.parametrize(
-        ("fields", "expected"),
-        [
+    async def test_form(self, desk: Desk) -> None:
+        wrong: list[tuple[Any, tuple[int, str]]] = [
             ({}, (400, "invalid_request")),
             ({"grant_type": ""}, (400, "invalid_request")),
             ({"grant_type": "password"}, (400, "unsupported_grant_type")),
@@ -61,31 +66,21 @@ class TestRefused:
             ({**GRANT, "client_id": "x"}, (401, "invalid_client")),
             ({**GRANT, "client_secret": "x"}, (401, "invalid_client")),
             ({**GRANT, "client_id": "x" * 22, "client_secret": "nonsense"}, (401, "invalid_client")),
-        ],
-    )
-    async def test_form(self, desk: Desk, fields: Any, expected: tuple[int, str]) -> None:
-        assert expected == refused(await post(desk, fields))
+        ]
+        for fields, expected in wrong:
+            assert expected == refused(await post(desk, fields)), fields
 
-    @pytest.mark.parametrize("content_type", ["application/json", "multipart/form-data", ""])
-    async def test_other_media_types(self, desk: Desk, content_type: str) -> None:
-        reply = await post(desk, own(desk.house), **{"content-type": content_type})
-        assert (400, "invalid_request") == refused(reply)
+    async def test_other_media_types(self, desk: Desk) -> None:
+        for content_type in ("application/json", "multipart/form-data", ""):
+            reply = await post(desk, own(desk.house), **{"content-type": content_type})
+            assert (400, "invalid_request") == refused(reply), content_type
 
-    @pytest.mark.parametrize(
-        "header",
-        [
-            "Basic",
-            "Basic !",
-            "Basic " + base64.b64encode(b"no colon").decode(),
-            "Bearer x",
-            basic("", ""),
-            basic("a", "b"),
-        ],
-    )
-    async def test_header(self, desk: Desk, header: str) -> None:
-        reply = await post(desk, GRANT, authorization=header)
-        assert (401, "invalid_client") == refused(reply)
-        assert reply.headers["www-authenticate"].startswith("Basic ")
+    async def test_header(self, desk: Desk) -> None:
+        no_colon = "Basic " + base64.b64encode(b"no colon").decode()
+        for header in ("Basic", "Basic !", no_colon, "Bearer x", basic("", ""), basic("a", "b")):
+            reply = await post(desk, GRANT, authorization=header)
+            assert (401, "invalid_client") == refused(reply), header
+            assert reply.headers["www-authenticate"].startswith("Basic ")
 
     async def test_two_ways_at_once(self, desk: Desk) -> None:
         header = basic(desk.house.token_id, desk.house.token)
@@ -98,9 +93,8 @@ class TestRefused:
         assert (401, "invalid_client") == refused(await post(desk, fields))
 
     async def test_ended_client(self, desk: Desk) -> None:
-        made = (await desk.ask("POST", "/token", json={"title": "T", "scopes": ["Queue.Read"]})).json()
-        await desk.ask("DELETE", f"/token/{made['token_id']}")
-        fields = {**GRANT, "client_id": made["token_id"], "client_secret": made["token"]}
+        fields = await client_of(desk, "Queue.Read")
+        await desk.ask("DELETE", f"/token/{fields['client_id']}")
         assert (401, "invalid_client") == refused(await post(desk, fields))
 
     async def test_user_token(self, desk: Desk) -> None:
@@ -115,16 +109,11 @@ class TestRefused:
         fields = {**own(desk.house), "client_secret": access}
         assert (401, "invalid_client") == refused(await post(desk, fields))
 
-    @pytest.mark.parametrize(
-        "scope", ["Queue.Create", "queue.fly", "queue.create queue.fly", "queue.create,queue.read"]
-    )
-    async def test_unknown_scope(self, desk: Desk, scope: str) -> None:
-        assert (400, "invalid_scope") == refused(await post(desk, {**own(desk.house), "scope": scope}))
-
-    async def test_scope_that_the_client_lacks(self, desk: Desk) -> None:
-        made = (await desk.ask("POST", "/token", json={"title": "T", "scopes": ["Queue.Read"]})).json()
-        fields = {**GRANT, "client_id": made["token_id"], "client_secret": made["token"], "scope": "queue.create"}
-        assert (400, "invalid_scope") == refused(await post(desk, fields))
+    async def test_scope_that_is_none_or_that_the_client_lacks(self, desk: Desk) -> None:
+        for scope in ("Queue.Create", "queue.fly", "queue.create queue.fly", "queue.create,queue.read"):
+            assert (400, "invalid_scope") == refused(await post(desk, {**own(desk.house), "scope": scope})), scope
+        reader = await client_of(desk, "Queue.Read")
+        assert (400, "invalid_scope") == refused(await post(desk, {**reader, "scope": "queue.create"}))
 
     @pytest.mark.usefixtures("one_minute")
     async def test_failures_are_counted(self, desk: Desk) -> None:
@@ -182,14 +171,12 @@ class TestGranted:
         assert 200 == (await desk.ask("GET", "/q/instance", text)).status_code
         assert 403 == (await desk.ask("GET", "/application", text)).status_code
 
-    @pytest.mark.parametrize(
-        "content_type", ["application/x-www-form-urlencoded; charset=UTF-8", "APPLICATION/x-www-form-urlencoded"]
-    )
-    async def test_basic(self, desk: Desk, content_type: str) -> None:
+    async def test_basic(self, desk: Desk) -> None:
         header = basic(desk.house.token_id, desk.house.token.replace("_", "%5F"))
-        reply = await post(desk, {**GRANT, "scope": ""}, authorization=header, **{"content-type": content_type})
-        assert 200 == reply.status_code
-        assert " ".join(sorted(alias_of(scope) for scope in SCOPES)) == reply.json()["scope"]
+        for content_type in ("application/x-www-form-urlencoded; charset=UTF-8", "APPLICATION/x-www-form-urlencoded"):
+            reply = await post(desk, {**GRANT, "scope": ""}, authorization=header, **{"content-type": content_type})
+            assert 200 == reply.status_code
+            assert " ".join(sorted(alias_of(scope) for scope in SCOPES)) == reply.json()["scope"]
 
     async def test_is_its_parents(self, desk: Desk) -> None:
         """Organization, applications, rate limit and name of the actor are the parent's; lists do not show it."""
@@ -210,11 +197,10 @@ class TestGranted:
         assert (401, "token_expired") == (reply.status_code, reply.json()["code"])
 
     async def test_ends_with_its_parent(self, desk: Desk) -> None:
-        made = (await desk.ask("POST", "/token", json={"title": "T", "scopes": ["Plan.Read"]})).json()
-        fields = {**GRANT, "client_id": made["token_id"], "client_secret": made["token"]}
+        fields = await client_of(desk, "Plan.Read")
         text = (await post(desk, fields)).json()["access_token"]
         assert 200 == (await desk.ask("GET", "/plan", text)).status_code
-        await desk.ask("DELETE", f"/token/{made['token_id']}")
+        await desk.ask("DELETE", f"/token/{fields['client_id']}")
         await desk.later(seconds=1)
         reply = await desk.ask("GET", "/plan", text)
         assert (401, "token_revoked") == (reply.status_code, reply.json()["code"])

@@ -85,18 +85,15 @@ class TestSave:
             await save(pool, house, "nobody")
         assert [("/sender_address", "invalid_address")] == refused(refusal)
 
-    @pytest.mark.parametrize(
-        ("allowed", "address"),
-        [
+    async def test_own(self, pool: db.Pool, house: House, neighbour: House) -> None:
+        for allowed, address in (
             ("demo.example", OURS),
-            ("DEMO.Example", "billing@demo.EXAMPLE"),
+            ("DEMO2.Example", "billing@demo2.EXAMPLE"),
             ("ελληνικά.example", "info@ελληνικά.example"),
             ("ann@mail.example", "Ann@mail.example"),
-        ],
-    )
-    async def test_own(self, pool: db.Pool, house: House, neighbour: House, allowed: str, address: str) -> None:
-        await allow(pool, house, allowed)
-        assert await save(pool, house, address)
+        ):
+            await allow(pool, house, allowed)
+            assert await save(pool, house, address)
 
     @pytest.mark.parametrize(
         ("allowed", "address"),
@@ -131,10 +128,10 @@ class TestSave:
 
 
 class TestAllow:
-    @pytest.mark.parametrize("text", ["", "demo", "a b.example", "@", "a@b@c.example", "x" * 400 + ".example"])
-    async def test_not_a_domain(self, pool: db.Pool, house: House, text: str) -> None:
-        with pytest.raises(errors.Invalid, match=r"Give a domain such as example\.com"):
-            await allow(pool, house, text)
+    async def test_not_a_domain(self, pool: db.Pool, house: House) -> None:
+        for text in ("", "demo", "a b.example", "@", "a@b@c.example", "x" * 400 + ".example"):
+            with pytest.raises(errors.Invalid, match=r"Give a domain such as example\.com"):
+                await allow(pool, house, text)
 
     async def test_too_many(self, pool: db.Pool, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(organizations_senders, "SENDERS_MAX", 1)

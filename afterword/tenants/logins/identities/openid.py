@@ -54,8 +54,6 @@ class WrongCode(ProviderFailed):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The addresses of a provider."""
-
     issuer: str
     authorization_url: str
     token_url: str
@@ -104,6 +102,7 @@ async def discover(web: Caller, issuer: str, *, allowed: Sequence[Network]) -> D
 
 def login_url(authorization_url: str, client: Client, challenge: Challenge, *, scopes: list[str], is_anew: bool) -> str:
     """The address to log in at. `is_anew`: even if the person is logged in there already."""
+    digest = hashlib.sha256(challenge.verifier.encode()).digest()
     query = {
         "response_type": "code",
         "client_id": client.client_id,
@@ -111,7 +110,7 @@ def login_url(authorization_url: str, client: Client, challenge: Challenge, *, s
         "scope": " ".join(dict.fromkeys((*SCOPES, *scopes))),
         "state": challenge.state,
         "nonce": challenge.nonce,
-        "code_challenge": _challenge_of(challenge.verifier),
+        "code_challenge": base64.urlsafe_b64encode(digest).decode().rstrip("="),  # RFC 7636, section 4.2
         "code_challenge_method": "S256",
         **({"prompt": "login", "max_age": str(FRESH_SECONDS)} if is_anew else {}),
     }
@@ -291,8 +290,3 @@ def _address(found: Mapping[str, Any], name: str, allowed: Sequence[Network]) ->
 
 def _with(url: str, query: Mapping[str, str]) -> str:
     return f"{url}{'&' if '?' in url else '?'}{urlencode(query)}"
-
-
-def _challenge_of(verifier: str) -> str:
-    """RFC 7636, section 4.2."""
-    return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")

@@ -133,7 +133,6 @@ async def _update_checked(
 
 
 async def _update_problem(db: Database, *, organization_id: str, version: int, problem: str | None) -> None:
-    """Note what came of a log-in by these settings."""
     await db.execute(
         "update identity_provider set problem = $3 where organization_id = $1 and version = $2",
         *(organization_id, version, problem),
@@ -145,7 +144,6 @@ async def _delete_provider(db: Database, *, organization_id: str) -> None:
 
 
 async def _delete_sessions_of_identities(db: Database, *, organization_id: str) -> int:
-    """End the sessions of logins that a provider vouched for."""
     return await db.execute(
         """delete from login_session where organization_id = $1
              and login_id in (select i.login_id from login_identity i where i.organization_id = $1)""",
@@ -241,11 +239,7 @@ class Returned(msgspec.Struct, frozen=True):
     description: str = ""
 
 
-# The settings --------------------------------------------------------------------------------------------------------
-
-
 async def get(db: Database, *, caller: Caller) -> IdentityProvider:
-    """The caller's organization's. Raises NotFound."""
     return errors.found(await get_provider(db, organization_id=caller.organization_id), NO_PROVIDER)
 
 
@@ -272,7 +266,8 @@ async def save(
     is_same = before is not None and before.issuer == issuer
     secret = before.client_secret if before is not None and is_same else None
     if "client_secret" in values:
-        secret = _sealed(values["client_secret"], organization_id, site)
+        given = values["client_secret"]
+        secret = sealing.seal(given, secret=site.secret, context=_context(organization_id)) if given else None
     if before is not None and not is_same:
         await _delete_sessions_of_identities(db, organization_id=organization_id)
     stored = await _update_provider(
@@ -315,9 +310,6 @@ async def remove(db: Database, *, caller: Caller, expect: errors.Expect = errors
     expect(before.version)
     await _delete_sessions_of_identities(db, organization_id=organization_id)
     await _delete_provider(db, organization_id=organization_id)
-
-
-# Logging in ----------------------------------------------------------------------------------------------------------
 
 
 async def begin(
@@ -548,7 +540,7 @@ async def _provisioned(
         organization_id=provider.organization_id,
         email=identity.email,
         role=role,
-        profile={"display_name": identity.name},
+        display_name=identity.name,
         now=now,
     )
     return Member(user.user_id, role, True, None, None, None)
@@ -574,7 +566,7 @@ async def _opened(
     session_id = ids.ordered(now)
     context = _hint_context(session_id)
     is_short = len(token) <= openid.HINT_CHARACTERS_MAX
-    return await sessions.start(
+    return await sessions.insert_session(
         db,
         login_id=login_id,
         session_id=session_id,
@@ -591,10 +583,6 @@ async def _opened(
 
 def _fault(claim: str, fault: str) -> str:
     return f"The claim {claim} of a person {fault}."
-
-
-def _sealed(secret: str | None, organization_id: str, site: Site) -> bytes | None:
-    return sealing.seal(secret, secret=site.secret, context=_context(organization_id)) if secret else None
 
 
 def _context(organization_id: str) -> str:

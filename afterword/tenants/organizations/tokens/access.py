@@ -44,16 +44,8 @@ class InvalidToken(errors.Unauthorized):
         super().__init__(detail, code, headers={"WWW-Authenticate": f'{_CHALLENGE}, error="invalid_token"'})
 
 
-class AmbiguousCredentials(errors.Unauthorized):
-    code_default = "ambiguous_credentials"
-
-
 class NetworkNotAllowed(errors.Forbidden):
     code_default = "network_not_allowed"
-
-
-class DomainMismatch(errors.Forbidden):
-    code_default = "domain_mismatch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +136,8 @@ async def authenticate(
     credential, caller = known
     _require_usable(credential, now, source)
     if esat_domain and (domain := esat_domain.strip()) and domain.lower() != credential.domain:
-        raise DomainMismatch("The header esat-domain names another organization than that of the token.")
+        message = "The header esat-domain names another organization than that of the token."
+        raise errors.Forbidden(message, "domain_mismatch")
     if ticks is not None:
         ticks.note((caller.organization_id, caller.token_id), now=now)
     return caller
@@ -163,7 +156,6 @@ def checksum(text: str) -> str:
 
 
 def is_token(text: str) -> bool:
-    """True if the text has the shape of a token and its checksum is right."""
     return _match(text) is not None
 
 
@@ -175,9 +167,8 @@ def _sent_token(authorization: str | None, esat_auth: str | None) -> str:
     old_bearer = _BEARER.match(old)
     second = (old_bearer[1] or "").strip() if old_bearer else old
     if first and second and not hmac.compare_digest(first.encode(), second.encode()):
-        raise AmbiguousCredentials(
-            "The headers Authorization and esat-auth hold different tokens.", headers={"WWW-Authenticate": _CHALLENGE}
-        )
+        message = "The headers Authorization and esat-auth hold different tokens."
+        raise _unauthenticated(message, "ambiguous_credentials")
     if text := first or second:
         return text
     raise _unauthenticated("This needs a token: send the header Authorization: Bearer <token>.")
@@ -249,8 +240,8 @@ def both(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
     return tuple(one for one in first if one in second) or NO_APPLICATION
 
 
-def _unauthenticated(detail: str) -> errors.Unauthorized:
-    return errors.Unauthorized(detail, headers={"WWW-Authenticate": _CHALLENGE})
+def _unauthenticated(detail: str, code: str = "") -> errors.Unauthorized:
+    return errors.Unauthorized(detail, code, headers={"WWW-Authenticate": _CHALLENGE})
 
 
 def _random(characters: int) -> str:

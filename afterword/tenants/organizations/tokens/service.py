@@ -59,10 +59,6 @@ class TokenRequest(fields.Request):
     test: bool = False
 
 
-class TokenEnded(errors.Conflict):
-    code_default = "token_ended"
-
-
 async def create_token(
     db: Database,
     *,
@@ -174,13 +170,13 @@ async def rotate(
     """Replace a token by one with the same rights and end; the old one ends `overlap_hours` later.
 
     The answer has the secret, so only its user rotates a person's token, and only a caller with all its scopes another
-    one. Raises NotFound, Forbidden, TokenEnded.
+    one. Raises NotFound, Forbidden, Conflict `token_ended`.
     """
     _require_lasting(caller)
     old = await _locked(db, caller, token_id)
     await _require_may_hold(db, caller, old)
     if has_ended(old, now=now):
-        raise TokenEnded("This token has ended. Make a new one.")
+        raise errors.Conflict("This token has ended. Make a new one.", "token_ended")
     is_own = caller.token_id == token_id
     document = {
         **asdict(old),
