@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from datetime import datetime, timedelta
-from typing import Annotated, Final
+from typing import Annotated, Final, LiteralString
 
 from msgspec import Meta
 
@@ -11,7 +11,6 @@ from afterword import errors, ids
 from afterword.core.figures.plans import Plan
 from afterword.core.organizations.access import Caller, Limit, installation
 from afterword.kit.db import Database
-from afterword.kit.db.columns import columns_of
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.reports import custom_reports, results
@@ -32,7 +31,8 @@ class Share:
     created_by: str | None
 
 
-_COLUMNS: Final = columns_of(Share)
+_COLUMNS: Final[LiteralString] = """organization_id, share_id, report_id, application_ids, limited_to, expires_time,
+  created_time, created_by"""
 
 
 async def _insert_share(db: Database, *, organization_id: str, share: Share, digest: bytes) -> None:
