@@ -44,7 +44,7 @@ Scale = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """The interval that holds the value of all customers with the confidence `level`."""
+    """The range that holds the value of all customers, with the confidence `level`."""
 
     low: float
     high: float
@@ -75,6 +75,8 @@ class Measure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
+    """The difference from the period before; `real` where p is below 0.05."""
+
     previous: float
     difference: float
     z: float | None

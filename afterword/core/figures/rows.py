@@ -59,9 +59,11 @@ def part_key(question: Question, part: str) -> RowKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The responses of a row: of these questionnaires, with the time of `date_basis` in the period, that meet the rest.
+    """The responses behind a row: of these questionnaires, with the time of `date_basis` in the period.
 
-    `condition` is a document as in filters; `only`, `band` and `word` are as the list of responses takes them.
+    They meet `condition`, which is one as in `filter`, and the other members. Where one is null, any do.
+    Of comments, `only`, `band` and `word` are as the list of responses takes them. `channel_id` 0 is a link that was
+    not sent.
     """
 
     questionnaire_ids: Sequence[str]
@@ -151,7 +153,7 @@ def answer_condition(question: Question, key: RowKey) -> Mapping[str, Any]:
     """The responses that gave this value; of a ranking all that answered, since a rank cannot be compared."""
     subject, value = f"question:{question.question_id}", key["value"]
     if question.ranks:
-        return {"subject": subject, "operator": "is_not_empty"}
+        return answered(question.question_id)
     if question.is_several:
         return {"subject": subject, "operator": "contains", "value": value}
     return equal(f"{subject}:{key['row_id']}" if "row_id" in key else subject, value, question.type)

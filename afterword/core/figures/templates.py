@@ -12,10 +12,10 @@ from afterword.core.questionnaires.question_types import SCORES
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A query parameter of a template; `type` as in the reference: id, time, text, number."""
+    """A query parameter of a template."""
 
     name: str
-    type: str
+    type: str  # as in the reference: id, time, text, number
     required: bool = False
     default: object = None
 
@@ -31,21 +31,18 @@ class Template:
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        return *self.own, *_common(self.basis)
-
-
-def _common(basis: str) -> tuple[Parameter, ...]:
-    return (
-        Parameter("questionnaire_id", "[id]", required=True),
-        Parameter("from_time", "time", default="30 days before to_time"),
-        Parameter("to_time", "time", default="now"),
-        Parameter("calendar_period", ", ".join(CALENDAR_PERIODS)),
-        Parameter("time_zone", "zone", default="the organization's"),
-        Parameter("date_basis", "submitted, completed or sent", default=basis),
-        Parameter("filter", "Condition as JSON"),
-        Parameter("level", "number 0.5-0.999", default=metrics.LEVEL_DEFAULT),
-        Parameter("compare", "none, previous_period, previous_year or rest", default="none"),
-    )
+        return (
+            *self.own,
+            Parameter("questionnaire_id", "[id]", required=True),
+            Parameter("from_time", "time", default="30 days before to_time"),
+            Parameter("to_time", "time", default="now"),
+            Parameter("calendar_period", ", ".join(CALENDAR_PERIODS)),
+            Parameter("time_zone", "zone", default="the organization's"),
+            Parameter("date_basis", "submitted, completed or sent", default=self.basis),
+            Parameter("filter", "Condition as JSON"),
+            Parameter("level", "number 0.5-0.999", default=metrics.LEVEL_DEFAULT),
+            Parameter("compare", "none, previous_period, previous_year or rest", default="none"),
+        )
 
 
 _BY_METRIC: Final = "submitted; of response and completion sent"

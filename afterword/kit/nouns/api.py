@@ -13,7 +13,7 @@ from afterword.kit.web.operations import Answer, Call, Route, Routes
 
 def routes_of(noun: Noun[Any]) -> Routes:
     """The declared operations, to which the noun's file adds those of its own."""
-    routes = Routes(tag=noun.tag)
+    routes = Routes(tag=noun.tag, scope=noun.scope)
     routes.all = [route_of(noun, operation) for operation in noun.operations]
     return routes
 

@@ -16,7 +16,7 @@ from afterword.listening.exports.formats import MEDIA_TYPES
 from afterword.listening.responses import service as responses
 from afterword.listening.responses.api import ResponseFilter, check_filter, filter_of
 
-routes = Routes(tag="Questionnaire Exports")
+routes = Routes(tag="Questionnaire Exports", scope="Questionnaire Export")
 routes.all += schedules.routes.all
 EXPORTS = "/q/questionnaire/{questionnaire_id}/export"
 OF_LISTS = "/q/response/export"
@@ -87,7 +87,7 @@ def export_of(export: store.Export, zone: tzinfo) -> fields.Resource:
     return Export.of(export, zone, next_cursor=started and cursor_of(started))
 
 
-@routes.list(EXPORTS, scope="Questionnaire Export.Read", answer=Export, summary="Get Questionnaire Export List")
+@routes.list(EXPORTS, answer=Export, summary="Get Questionnaire Export List")
 async def list_exports(call: Call[None], db: Database) -> Answer:
     questionnaire = await access.get(db, caller=call.caller, **call.ids)
     rows = await store.list_exports(db, **questionnaire.key, test_only=call.caller.test, page=call.page)
@@ -96,9 +96,7 @@ async def list_exports(call: Call[None], db: Database) -> Answer:
 
 @routes.post(
     EXPORTS,
-    scope="Questionnaire Export.Create",
     more_scopes=("Questionnaire Instance.Read",),
-    body=ExportRequest,
     answer=Export,
     summary="Create Questionnaire Export",
     description="A worker writes the file. Values of metadata need Questionnaire Value.Read and Responder Value.Read, "
@@ -114,7 +112,6 @@ async def create_export(call: Call[ExportRequest], db: Database) -> Answer:
 
 @routes.list(
     OF_LISTS,
-    scope="Questionnaire Export.Read",
     for_limited="part",
     answer=Export,
     summary="Get exports of responses of all questionnaires",
@@ -127,10 +124,8 @@ async def list_exports_of_lists(call: Call[None], db: Database) -> Answer:
 
 @routes.post(
     OF_LISTS,
-    scope="Questionnaire Export.Create",
     for_limited="part",
     more_scopes=("Questionnaire Instance.Read",),
-    body=ListExportRequest,
     answer=Export,
     summary="Export responses of all questionnaires",
     description="Those that match now, the newest first, at most 50,000 of 50 questionnaires. Values of metadata and "
@@ -151,13 +146,7 @@ async def create_export_of_list(call: Call[ListExportRequest], db: Database) -> 
     return Answer(export_of(export, call.zone), version=export.version, location=f"/q/export/{export.export_id}")
 
 
-@routes.get(
-    "/q/export/{export_id}",
-    scope="Questionnaire Export.Read",
-    for_limited="part",
-    answer=Export,
-    summary="Get Questionnaire Export",
-)
+@routes.get("/q/export/{export_id}", for_limited="part", answer=Export, summary="Get Questionnaire Export")
 async def get_export(call: Call[None], db: Database) -> Answer:
     export = await service.get(db, caller=call.caller, **call.ids)
     return Answer(export_of(export, call.zone), version=export.version)
@@ -165,7 +154,6 @@ async def get_export(call: Call[None], db: Database) -> Answer:
 
 @routes.delete(
     "/q/export/{export_id}",
-    scope="Questionnaire Export.Delete",
     for_limited="part",
     summary="Delete Questionnaire Export",
     description="Cancels an export that is waiting or being written; one that has ended is removed with its file.",
@@ -178,7 +166,6 @@ async def delete_export(call: Call[None], db: Database) -> None:
 
 @routes.get(
     "/q/export/{export_id}/file",
-    scope="Questionnaire Export.Read",
     for_limited="part",
     more_scopes=("Questionnaire Instance.Read",),
     answer=None,

@@ -307,7 +307,6 @@ class ExportCheck(fields.Resource):
 
 @routes.list(
     f"{PATH}/{{schedule_id}}/run",
-    scope="Questionnaire Export.Read",
     answer=ExportRun,
     summary="Get the runs of an export schedule",
     description=f"Kept for {KEPT_DAYS} days.",
@@ -319,7 +318,6 @@ async def list_export_runs(call: Call[None], db: Database) -> Rows[RunRecord]:
 
 @routes.post(
     f"{PATH}/{{schedule_id}}/run",
-    scope="Questionnaire Export.Create",
     more_scopes=("Questionnaire Instance.Read",),
     answer=ExportRun,
     summary="Run an export schedule now",
@@ -332,7 +330,6 @@ async def create_export_run(call: Call[None], db: Database) -> Answer:
 
 @routes.act(
     f"{PATH}/{{schedule_id}}/check",
-    scope="Questionnaire Export.Create",
     answer=ExportCheck,
     summary="Check the destination of an export schedule",
     description="Writes a small file and removes it. Of an SFTP server whose key nobody confirmed it tells the key.",

@@ -18,7 +18,7 @@ ROWS_MAX: Final = 2_000  # of one request
 
 PATH: Final = "/q/response/import"
 ONE: Final = f"{PATH}/{{response_import_id}}"
-routes = Routes(tag="Responses")
+routes = Routes(tag="Responses", scope="Questionnaire Instance")
 routes.all += views.routes.all  # one place in the reference for all that is about responses
 ResponseImport: Final = shown_as("ResponseImport", ResponseImportRecord)
 
@@ -68,7 +68,6 @@ class PastResponsesResult(fields.Answer):
 
 @routes.list(
     PATH,
-    scope="Questionnaire Instance.Read",
     answer=ResponseImport,
     summary="Get imports of responses",
     description="One whose responses were removed is kept for thirty days.",
@@ -79,8 +78,6 @@ async def list_response_imports(call: Call[None], db: Database) -> Answer:
 
 @routes.post(
     PATH,
-    scope="Questionnaire Instance.Create",
-    body=ResponseImportRequest,
     answer=ResponseImport,
     summary="Open an import of responses",
     refusals=("questionnaire_not_published",),
@@ -94,18 +91,12 @@ async def open_response_import(call: Call[ResponseImportRequest], db: Database) 
     return Answer(record=made, location=f"{PATH}/{made.response_import_id}")
 
 
-@routes.get(ONE, scope="Questionnaire Instance.Read", answer=ResponseImport, summary="Get an import of responses")
+@routes.get(ONE, answer=ResponseImport, summary="Get an import of responses")
 async def get_response_import(call: Call[None], db: Database) -> Answer:
     return Answer(record=await service.get(db, caller=call.caller, **call.ids))
 
 
-@routes.patch(
-    ONE,
-    scope="Questionnaire Instance.Update",
-    body=ResponseImportUpdate,
-    answer=ResponseImport,
-    summary="Rename or finish an import of responses",
-)
+@routes.patch(ONE, answer=ResponseImport, summary="Rename or finish an import of responses")
 async def finish_response_import(call: Call[ResponseImportUpdate], db: Database) -> Answer:
     title, is_finished = call.body.title, call.body.state is not UNSET
     changes = {"title": None if title is UNSET else title, "is_finished": is_finished, "expect": call.expect}
@@ -114,7 +105,6 @@ async def finish_response_import(call: Call[ResponseImportUpdate], db: Database)
 
 @routes.delete(
     ONE,
-    scope="Questionnaire Instance.Delete",
     summary="Remove all responses of an import",
     description="Workers remove them; GET tells how far that has come. People stay.",
     refusals=("on_hold",),
@@ -125,7 +115,6 @@ async def remove_response_import(call: Call[None], db: Database) -> None:
 
 @routes.post(
     "/q/questionnaire/{questionnaire_id}/response",
-    scope="Questionnaire Instance.Create",
     body=PastResponse,
     query=PastResponsesQuery,
     answer=PastResponsesResult,

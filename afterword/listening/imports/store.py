@@ -55,7 +55,6 @@ class StoredResponse:
 
     instance_id: str
     external_id: str
-    response_import_id: str | None
     created_time: datetime
     submitted_time: datetime | None
     completed_time: datetime | None

@@ -164,12 +164,11 @@ DIGEST = Noun(
     check=_check,
 )
 RESOURCE: Final = resource_of(DIGEST)
-routes = Routes(tag=DIGEST.tag)
+routes = Routes(tag=DIGEST.tag, scope=DIGEST.scope)
 
 
 @routes.get(
     DIGEST.path,
-    scope="Report.Read",
     answer=RESOURCE,
     shape="array",
     summary="Get all digests",

@@ -15,7 +15,6 @@ from afterword.asking.questionnaires import contexts
 from afterword.core.figures import plans
 from afterword.core.figures.cells import Basis
 from afterword.core.figures.queries import CountQuery, ReportContext, ReportQuery
-from afterword.core.figures.reports import QUESTIONNAIRES_MAX
 from afterword.core.organizations.access import Caller
 from afterword.core.reading.findings import Findings
 from afterword.core.wire.lists import Column, Listing, Rows
@@ -25,7 +24,7 @@ from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.reports import counts
 from afterword.listening.reports.counts import HAS_ANSWERED, IS_INVITED
-from afterword.listening.reports.resources import FILTER_CHARACTERS_MAX, query_of
+from afterword.listening.reports.resources import FILTER_CHARACTERS_MAX, QuestionnaireIds, query_of
 
 COUNT_MAX: Final = 10_000  # beyond it a count says "at least"
 
@@ -187,7 +186,7 @@ async def find(db: Database, *, caller: Caller, query: ReportQuery, chosen: Filt
 LISTING: Final = Listing({}, (("at", "desc"),), "instance_id", hidden={"at": Column("at", "time")})
 STAGES_MAX: Final = 9
 
-routes = Routes(tag="Reports")
+routes = Routes(tag="Reports", scope="Questionnaire Instance")
 
 Stage = Literal[
     "created", "sent", "delivered", "bounced", "viewed", "started", "submitted", "answered", "completed"
@@ -197,7 +196,7 @@ Stage = Literal[
 class InvitationQuery(fields.Request):
     """The members of a row's `selection`, and the stages that the figure is about."""
 
-    questionnaire_id: Annotated[list[fields.Id], Meta(min_length=1, max_length=QUESTIONNAIRES_MAX)]
+    questionnaire_id: QuestionnaireIds
     from_time: fields.Moment | None = None
     to_time: fields.Moment | None = None
     date_basis: Basis = "sent"
@@ -219,7 +218,6 @@ class InvitationQuery(fields.Request):
 
 @routes.get(
     "/report/invitation",
-    scope="Questionnaire Instance.Read",
     query=InvitationQuery,
     answer=QuestionnaireInstance,
     for_limited="part",

@@ -265,23 +265,13 @@ class Overview:
     is_of_months: bool
 
 
-async def overview(
-    db: Database, *, caller: Caller, application_id: str | None, period: Mapping[str, Any], now: datetime
-) -> Overview | None:
-    """The figures of an application, or of all; None where there is no questionnaire.
-
-    `period`: the members of a spec that say it. Raises Invalid for an application out of reach.
-    """
-    found = await get_subjects(db, caller=caller, application_id=application_id)
-    if application_id and found.application_id is None:
-        raise errors.Invalid.in_query("application_id", "unknown_id", "There is no such application.")
-    return await overview_of(db, caller=caller, subjects=found, period=period, now=now)
-
-
 async def overview_of(
     db: Database, *, caller: Caller, subjects: Subjects, period: Mapping[str, Any], now: datetime
 ) -> Overview | None:
-    """The figures of these questionnaires; None where there is none. Readers of figures alone get whole months."""
+    """The figures of these questionnaires; None where there is none. Readers of figures alone get whole months.
+
+    `period`: the members of a spec that say it.
+    """
     if not subjects.owners:
         return None
     owners = subjects.owners
@@ -358,7 +348,7 @@ def _finest(days: int) -> Bucket:
     return "month"
 
 
-routes = Routes(tag="Reports")
+routes = Routes(tag="Reports", scope="Report")
 
 
 class OverviewQuery(fields.Request):
@@ -402,7 +392,6 @@ class ReportOverview(fields.Answer):
 
 @routes.get(
     "/report/overview",
-    scope="Report.Read",
     answer=ReportOverview,
     query=OverviewQuery,
     for_limited="part",
@@ -411,9 +400,12 @@ class ReportOverview(fields.Answer):
     description="The scores of the last days with their trend and change, and the funnel of the invitations.",
 )
 async def get_overview(call: Call[None], db: Database) -> Answer:
-    query: Any = call.query
+    query: OverviewQuery = call.query
+    subjects = await get_subjects(db, caller=call.caller, application_id=query.application_id)
+    if query.application_id and subjects.application_id is None:
+        raise errors.Invalid.in_query("application_id", "unknown_id", "There is no such application.")
     period = {"last_days": query.days, "calendar_period": query.calendar_period}
-    found = await overview(db, caller=call.caller, application_id=query.application_id, period=period, now=call.now)
+    found = await overview_of(db, caller=call.caller, subjects=subjects, period=period, now=call.now)
     if found is None:
         return Answer(ReportOverview(period=None, bucket="day", questionnaires=0, scores=[], funnel=[]))
     return Answer(

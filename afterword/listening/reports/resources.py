@@ -1,13 +1,12 @@
 """The requests and answers of reports, and their mapping from what was computed."""
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from afterword import errors
-from afterword.core.figures import shown
+from afterword.core.figures import metrics, shown
 from afterword.core.figures.cells import Basis
 from afterword.core.figures.periods import DAYS_MAX, Bucket, CalendarPeriod, Compare
 from afterword.core.figures.queries import ReportQuery
@@ -19,7 +18,10 @@ from afterword.core.figures.reports import (
     Metric,
     SuppressedReason,
 )
+from afterword.core.figures.rows import Selection
+from afterword.core.figures.templates import Parameter
 from afterword.core.questionnaires.question_types import ScoreName
+from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 
 FILTER_CHARACTERS_MAX = 12_000
@@ -111,13 +113,7 @@ class SpecShown(fields.Answer):
     band: str | None = None
 
 
-class TemplateParameter(fields.Answer):
-    """A query parameter of a template."""
-
-    name: str
-    type: str
-    required: bool
-    default: Any
+TemplateParameter: Final = shown_as("TemplateParameter", Parameter, types={"default": Any})
 
 
 class ReportTemplate(fields.Answer):
@@ -129,23 +125,8 @@ class ReportTemplate(fields.Answer):
     parameters: list[TemplateParameter]
 
 
-class Interval(fields.Answer):
-    """The range that holds the value of all customers, with the confidence `level`."""
-
-    low: float
-    high: float
-    level: float
-
-
-class Change(fields.Answer):
-    """The difference from the period before; `real` where p is below 0.05."""
-
-    previous: float
-    difference: float
-    z: float | None
-    p: float | None
-    method: str
-    real: bool
+Interval: Final = shown_as("Interval", metrics.Interval)
+Change: Final = shown_as("Change", metrics.Change, types={"method": str})
 
 
 class Figure(fields.Answer):
@@ -181,26 +162,18 @@ class PeriodShown(fields.Resource):
     date_basis: str
 
 
-class SelectionShown(fields.Resource):
-    """The responses behind a row: of these questionnaires, with the time of `date_basis` in the period.
-
-    They meet `condition`, which is one as in `filter`, and the other members. Where one is null, any do.
-    Of comments, `only`, `band` and `word` are as the list of responses takes them. `channel_id` 0 is a link that was
-    not sent.
-    """
-
-    questionnaire_ids: list[fields.Id]
-    from_time: fields.DateTime
-    to_time: fields.DateTime
-    date_basis: str
-    condition: dict[str, Any] | None
-    version_id: fields.Id | None
-    channel_id: int | None
-    pipeline_id: fields.Id | None
-    locale: str | None
-    only: str | None
-    band: str | None
-    word: str | None
+SelectionShown: Final = shown_as(
+    "SelectionShown",
+    Selection,
+    types={
+        "questionnaire_ids": list[fields.Id],
+        "date_basis": str,
+        "condition": dict[str, Any] | None,
+        "version_id": fields.Id | None,
+        "pipeline_id": fields.Id | None,
+        "only": str | None,
+    },
+)
 
 
 class ResultRow(fields.Answer):
@@ -229,7 +202,7 @@ class ReportResult(fields.Resource):
 class TemplateQuery(fields.Request):
     """The parameters of all templates; GET /report/template lists those of each."""
 
-    questionnaire_id: Annotated[list[fields.Id], Meta(min_length=1, max_length=QUESTIONNAIRES_MAX)]
+    questionnaire_id: QuestionnaireIds
     from_time: fields.Moment | None = None
     to_time: fields.Moment | None = None
     calendar_period: CalendarPeriod | None = None
@@ -284,23 +257,15 @@ def query_of(query: Any) -> ReportQuery:
 
 def document_of(spec: ReportSpec) -> dict[str, Any]:
     """A spec as it is stored: every member, times in UTC."""
-    document: dict[str, Any] = {"group_by": [], **spec.named()}
-    metrics = [] if spec.metrics is UNSET else spec.metrics
-    errors.check(_metrics_errors(spec, metrics))
-    document["metrics"] = [each.named() for each in metrics]
+    document: dict[str, Any] = {"metrics": [], "group_by": [], **spec.named()}
+    if spec.template_id is not None:
+        given = [name for name in ("metrics", "group_by") if document[name]]
+        decided = "The template decides this."
+        errors.check([errors.FieldError("exclusive", decided, pointer=f"/spec/{name}") for name in given])
+    elif not document["metrics"]:
+        code = "required" if spec.metrics is UNSET else "too_few"
+        raise errors.Invalid.at("/spec/metrics", code, "Metrics or a template are required.")
+    document["metrics"] = [each.named() for each in document["metrics"]]
     for name in ("from_time", "to_time"):
         document[name] = document[name] and document[name].instant.isoformat()
     return document
-
-
-def _metrics_errors(spec: ReportSpec, metrics: Sequence[MetricWanted]) -> list[errors.FieldError]:
-    if spec.template_id is None:
-        code = "required" if spec.metrics is UNSET else "too_few"
-        missing = errors.FieldError(code, "Metrics or a template are required.", pointer="/spec/metrics")
-        return [] if metrics else [missing]
-    groups = [] if spec.group_by is UNSET else spec.group_by
-    return [
-        errors.FieldError("exclusive", "The template decides this.", pointer=f"/spec/{name}")
-        for name, given in (("metrics", metrics), ("group_by", groups))
-        if given
-    ]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Final, LiteralString
+from typing import Annotated, Final, LiteralString
 
 from msgspec import Meta
 
@@ -159,16 +159,12 @@ def _reader(maker: Caller) -> Caller:
 
 async def _plan(db: Database, *, caller: Caller, report: CustomReport, now: datetime) -> Plan:
     """Whole months of the organization's time zone, by the date basis that such readers have."""
-    spec: dict[str, Any] = {
-        **report.spec,
-        "bucket": COARSE.get(report.spec["bucket"], report.spec["bucket"]),
-        "date_basis": None,
-        "time_zone": None,
-    }
+    bucket = report.spec["bucket"]
+    spec = {**report.spec, "bucket": COARSE.get(bucket, bucket), "date_basis": None, "time_zone": None}
     return await results.planned(db, caller=caller, spec=spec, now=now)
 
 
-routes = Routes(tag="Reports")
+routes = Routes(tag="Reports", scope="Report")
 
 
 class ReportShareRequest(fields.Request):
@@ -190,7 +186,6 @@ class ReportShare(fields.Resource):
 
 @routes.get(
     "/report/custom/{report_id}/share",
-    scope="Report.Read",
     answer=ReportShare,
     shape="array",
     for_limited="part",
@@ -198,8 +193,7 @@ class ReportShare(fields.Resource):
     description="Also those that ended in the last 30 days. Callers with a limit see those with the same limit.",
 )
 async def list_report_shares(call: Call[None], db: Database) -> Answer:
-    found = await list_of(db, caller=call.caller, **call.ids)
-    return Answer([ReportShare.of(one, call.zone) for one in found])
+    return Answer([ReportShare.of(one, call.zone) for one in await list_of(db, caller=call.caller, **call.ids)])
 
 
 @routes.post(
@@ -212,10 +206,9 @@ async def list_report_shares(call: Call[None], db: Database) -> Answer:
     "It keeps the limit of whoever made it.",
 )
 async def create_report_share(call: Call[ReportShareRequest], db: Database) -> Answer:
-    report_id = call.ids["report_id"]
-    share, secret = await create(db, caller=call.caller, report_id=report_id, days=call.body.days, now=call.now)
+    share, secret = await create(db, caller=call.caller, **call.ids, days=call.body.days, now=call.now)
     url = url_of(call.site.public_url, share.organization_id, secret)
-    return Answer(ReportShare.of(share, call.zone, share_url=url), location=f"/report/custom/{report_id}/share")
+    return Answer(ReportShare.of(share, call.zone, share_url=url), location=f"/report/custom/{share.report_id}/share")
 
 
 @routes.delete(
@@ -225,8 +218,7 @@ async def create_report_share(call: Call[ReportShareRequest], db: Database) -> A
     summary="End a link to a report",
 )
 async def delete_report_share(call: Call[None], db: Database) -> None:
-    report_id, share_id = call.ids["report_id"], call.ids["share_id"]
-    await end(db, caller=call.caller, report_id=report_id, share_id=share_id, expect=call.expect)
+    await end(db, caller=call.caller, **call.ids, expect=call.expect)
 
 
 def url_of(public_url: str, organization_id: str, secret: str) -> str:

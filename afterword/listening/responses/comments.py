@@ -211,7 +211,7 @@ def _word(one: Count, written: Mapping[str, str]) -> CommentWord:
 
 
 GROUP_CHARACTERS_MAX: Final = 300
-routes = Routes(tag="Responses")
+routes = Routes(tag="Responses", scope="Questionnaire Instance")
 
 
 class WordQuery(ResponseQuery):
@@ -243,13 +243,12 @@ class CommentWords(fields.Resource):
 
 @routes.get(
     "/q/response/word",
-    scope="Questionnaire Instance.Read",
     answer=CommentWords,
     query=WordQuery,
     for_limited="part",
     is_long=True,
     summary="Count words of comments",
-    description=("Of the newest 2,000 comments with the filter. Words that say little, such as “the”, are left out."),
+    description="Of the newest 2,000 comments with the filter. Words that say little, such as “the”, are left out.",
 )
 async def count_words(call: Call[None], db: Database) -> Answer:
     query: WordQuery = call.query

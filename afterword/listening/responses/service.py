@@ -108,11 +108,8 @@ _OF_QUESTIONNAIRE: Final[LiteralString] = f"{_NEWEST} and r.questionnaire_id = $
 
 def _of_origin(condition: LiteralString) -> LiteralString:
     """In the order of the origin's own index, so that a page reads no more than it shows."""
-    return f"""select {_COLUMNS} from (
-    select r.organization_id, r.instance_id, r.questionnaire_id, r.application_id, r.version_id, i.submitted_time,
-      r.locale, r.test, r.channel_id, r.responder_id, r.external_reference, r.score_question_id, r.score_kind, r.score,
-      r.score_max, r.band, r.comment, r.words
-    from questionnaire_instance i
+    columns = _COLUMNS.replace("r.submitted_time", "i.submitted_time")
+    return f"""select {_COLUMNS} from (select {columns} from questionnaire_instance i
     cross join lateral (select {_COLUMNS} from response r
       where r.organization_id = i.organization_id and r.instance_id = i.instance_id offset 0) r
     where i.organization_id = $1 and {condition} and i.submitted_time is not null
@@ -567,9 +564,7 @@ def _values(chosen: Filter, after: str = "") -> tuple[Any, ...]:
 CONDITION_SCANNED_MAX: Final = 1_000  # responses that a condition is evaluated for at once, and those of a page
 CONDITION_BATCH: Final = 250  # the first ones of a page
 CONDITION_GROWTH: Final = 4  # of the next batch, where few match
-CONDITION_LISTED_MAX: Final = (
-    10_000  # responses that it is evaluated for where many things are done with those it meets
-)
+CONDITION_LISTED_MAX: Final = 10_000  # responses that it is evaluated for, for those that many things are done with
 BOUNDS_AGE_MAX: Final = timedelta(hours=1)
 BOUNDS_KEPT_MAX: Final = 1_000
 LOOKED_IN: Final = (  # by the scope that opens it

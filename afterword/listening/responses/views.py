@@ -90,12 +90,11 @@ VIEW = Noun(
         None if may_remove(caller, view.user_id) else errors.Forbidden("Somebody else made this view.")
     ),
 )
-routes = Routes(tag=VIEW.tag)
+routes = Routes(tag=VIEW.tag, scope=VIEW.scope)
 
 
 @routes.get(
     VIEW.path,
-    scope=VIEW.scope_of("list"),
     answer=resource_of(VIEW),
     shape="array",
     summary="Get all saved views of responses",

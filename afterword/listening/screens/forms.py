@@ -86,7 +86,7 @@ class AskedReport:
         except msgspec.DecodeError:
             raise errors.Invalid.at("/spec/filter", "invalid_format", "A condition as JSON is expected.") from None
 
-    def spec(self, questionnaire_ids: Sequence[str], context: ReportContext | None = None) -> dict[str, Any]:
+    def spec(self, questionnaire_ids: Sequence[str], context: ReportContext) -> dict[str, Any]:
         """The spec of the address; of what it does not name, the best known."""
         if self.saved is not None:
             spec = {**self.saved.spec, **self.period}
@@ -99,7 +99,7 @@ class AskedReport:
             "questionnaire_ids": questionnaire_ids,
             "template_id": self.template_id,
             "filter": self.condition,
-            **(_defaults(self.template_id or "", context, chosen) if context else {}),
+            **_defaults(self.template_id or "", context, chosen),
             **chosen,
         }
         try:

@@ -164,7 +164,7 @@ def _pattern(text: str) -> str:
     return f"%{plain}%"
 
 
-routes = Routes(tag="Search")
+routes = Routes(tag="Search", scope="Questionnaire")
 
 
 class SearchQuery(fields.Request):
@@ -191,7 +191,6 @@ class SearchResult(fields.Answer):
 
 @routes.get(
     "/search",
-    scope="Questionnaire.Read",
     for_limited="part",
     answer=SearchResult,
     query=SearchQuery,

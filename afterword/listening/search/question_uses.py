@@ -87,12 +87,11 @@ async def elsewhere(db: Database, *, caller: Caller, question_ids: Sequence[str]
     return [use for use in found if SCOPES[use.kind] in caller.scopes]
 
 
-routes = Routes(tag="Questions")
+routes = Routes(tag="Questions", scope="Question")
 
 
 @routes.get(
     "/q/questionnaire/{questionnaire_id}/question/{question_id}/use",
-    scope="Question.Read",
     answer=QuestionUse,
     shape="array",
     summary="Get uses of a question",

@@ -73,12 +73,9 @@ class TestBuckets:
 
 class TestWholeDays:
     def test_ends_are_no_whole_days(self) -> None:
-        period = Period(at("2026-02-10T12:00:00+02:00"), at("2026-02-13T12:00:00+02:00"), ATHENS)
-        assert [date(2026, 2, 11), date(2026, 2, 12)] == periods.whole_days(period, period.zone).days
-
-    def test_none(self) -> None:
-        period = Period(at("2026-02-10T12:00:00+02:00"), at("2026-02-10T13:00:00+02:00"), ATHENS)
-        assert [] == periods.whole_days(period, period.zone).days
+        for to_time, days in (("2026-02-13T12:00:00+02:00", [11, 12]), ("2026-02-10T13:00:00+02:00", [])):
+            period = Period(at("2026-02-10T12:00:00+02:00"), at(to_time), ATHENS)
+            assert [date(2026, 2, day) for day in days] == periods.whole_days(period, period.zone).days
 
 
 class TestPrevious:

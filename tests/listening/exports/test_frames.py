@@ -22,7 +22,9 @@ from tests.listening.exports.conftest import CSAT, REASONS, Shop
 from tests.listening.exports.files import LONG, bytes_of, table_of
 
 
-def sav(path: Path) -> Path:
+@pytest.fixture(scope="module")
+def sav(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sav") / "a.sav"
     table, responses = table_of(is_split=True, values="codes")
     path.write_bytes(bytes_of(writer_of("sav", table, byte_order_mark=False), responses))
     return path
@@ -47,8 +49,9 @@ class TestSav:
                 with pytest.raises(TooManyRows, match="choose fewer"):
                     bytes_of(writer_of("sav", table, byte_order_mark=False), responses)
 
-    def test_values(self, tmp_path: Path) -> None:
-        data, _ = read_sav(sav(tmp_path / "a.sav"))
+    def test_values(self, sav: Path) -> None:
+        """A long text goes on in further variables, and what is no number, boolean or day stands beside it."""
+        data, _ = read_sav(sav)
         first, second, empty = data.to_dict("records")
         expected = {
             "nps": 9, "liked_1": 1, "liked_2": 1, "liked_4": 0, "branch": 2, "parts_speed": 2, "order_1": 2,
@@ -60,31 +63,17 @@ class TestSav:
         assert expected == {name: first[name] for name in expected}
         assert (0, 1, "Soap", 0) == tuple(second[name] for name in ("liked_1", "liked_4", "liked_other", "solved"))
         assert all(pd.isna(empty[name]) for name in ("nps", "liked_1", "order_1", "solved", "questionnaire_sum"))
-
-    def test_nothing_is_lost(self, tmp_path: Path) -> None:
-        """A long text goes on in further variables, and what is no number, boolean or day stands beside it."""
-        data, _ = read_sav(sav(tmp_path / "a.sav"))
-        first, second, _ = data.to_dict("records")
         assert LONG == "".join(first[name] for name in ("v_with", "v_with_2", "v_with_3", "v_with_4"))
         assert ("12345678901234567", "perhaps", "2026-10-24T10:00:00Z") == tuple(
             second[f"questionnaire_{name}_text"] for name in ("sum", "paid", "ordered")
         )
 
-    def test_labels(self, tmp_path: Path) -> None:
-        _, read = read_sav(sav(tmp_path / "a.sav"))
+    def test_labels(self, sav: Path) -> None:
+        _, read = read_sav(sav)
         labels, titles = read.variable_value_labels, read.column_names_to_labels
-        assert {
-            "liked_1",
-            "liked_2",
-            "liked_4",
-            "branch",
-            "parts_speed",
-            "solved",
-            "finalized",
-            "questionnaire_paid",
-        } == (
-            labels.keys()  # the ends of a scale have none
-        )
+        assert labels.keys() == {  # the ends of a scale have none
+            "liked_1", "liked_2", "liked_4", "branch", "parts_speed", "solved", "finalized", "questionnaire_paid",
+        }  # fmt: skip
         assert {1: "Yes", 0: "No"} == labels["liked_1"]
         assert {1: "Bad", 2: "Good"} == labels["parts_speed"]
         assert ("Köln", "…") == (labels["branch"][2], labels["branch"][1][-1])
@@ -93,29 +82,25 @@ class TestSav:
         )
         assert "F8.0" == read.original_variable_types["nps"]
 
-    @pytest.mark.parametrize(
-        ("expected", "texts"),
-        [
+    def test_names_of_variables(self) -> None:
+        for expected, texts in (
             (["Αξία", "Αξία_2", "αξία_3"], ["Αξία", "Αξία", "αξία"]),
             (["v_1", "v_and", "v", "v_2", "v_3"], ["1", "and", "?", "2", "__3"]),
             (["a" * 56, "a" * 56 + "_2"], ["a" * 500, "a" * 501]),
             (["ñ" * 28, "how_likely"], ["ñ" * 100, "how likely?"]),
-        ],
-    )
-    def test_names_of_variables(self, expected: list[str], texts: list[str]) -> None:
-        assert expected == variable_names([Column(text) for text in texts])
+        ):
+            assert expected == variable_names([Column(text) for text in texts])
 
     @pytest.mark.nightly
     @pytest.mark.skipif(not programs.has_apt(), reason="it takes apt")
-    def test_other_programs(self, tmp_path: Path) -> None:
+    def test_other_programs(self, sav: Path, tmp_path: Path) -> None:
         programs.install_packages("pspp", "Rscript")
-        path = sav(tmp_path / "a.sav")
         script = tmp_path / "a.sps"
-        script.write_text(f"GET FILE='{path}'.\nLIST VARIABLES=nps liked_1 nights created_time day clock.\n")
+        script.write_text(f"GET FILE='{sav}'.\nLIST VARIABLES=nps liked_1 nights created_time day clock.\n")
         assert "9,1,2.50,25-OCT-2026 10:00:00,25-OCT-2026,09:30:00" in output("pspp", "-O", "format=csv", str(script))
         names = ("v_with", "v_with_2", "v_with_3", "v_with_4")
         script.write_text(
-            f"""d <- haven::read_sav("{path}")
+            f"""d <- haven::read_sav("{sav}")
             cat(nrow(d), d$nps[1], names(attr(d$liked_1, "labels")), format(d$created_time[1]), class(d$day),
                 is.null(attr(d$nps, "labels")), {", ".join(f"nchar(d${name}[1])" for name in names)})"""
         )

@@ -24,9 +24,8 @@ S3 = {"destination": "s3", "bucket": "answers", "access_key": "AKIAEXAMPLE", "se
 
 
 class TestCreate:
-    @pytest.mark.parametrize(
-        ("given", "pointer", "code"),
-        [
+    async def test_wrong(self, timetable: Timetable) -> None:
+        for given, pointer, code in (
             ({"path": "../other"}, "/path", "invalid_format"),
             ({"path": "a/../../b"}, "/path", "invalid_format"),
             ({"path": "/etc"}, "/path", "invalid_format"),
@@ -45,11 +44,9 @@ class TestCreate:
             ({**SFTP, "host": "10.1.2.3"}, "/host", "invalid_format"),
             ({**SFTP, "host_key": "ssh-rsa x"}, "/host_key", "invalid_format"),
             ({**SFTP, "region": "eu"}, "/region", "unknown_value"),
-        ],
-    )  # fmt: skip
-    async def test_wrong(self, timetable: Timetable, given: dict[str, Any], pointer: str, code: str) -> None:
-        problem = await timetable.schedule(422, **given)
-        assert [(pointer, code)] == [(each["pointer"], each["code"]) for each in problem["errors"]]
+        ):  # fmt: skip
+            problem = await timetable.schedule(422, **given)
+            assert [(pointer, code)] == [(each["pointer"], each["code"]) for each in problem["errors"]], given
 
     async def test_no_folder_of_the_installation(self, shop: Shop) -> None:
         bare = Timetable(shop.house, shop.pool, shop.client, SITE)
@@ -188,14 +185,16 @@ class TestS3:
         check = await timetable.send("POST", f"{path}/check")
         assert ("no_bucket", True) == (check["problem"], check["reply"].startswith("NoSuchBucket"))
 
-    async def test_private_network(self, timetable: Timetable, moto_url: str) -> None:
-        schedule = await timetable.schedule(**S3, endpoint=moto_url)
-        timetable.site = replace(timetable.site, networks=())
-        assert "blocked" == (await timetable.run(schedule))["error"]
-
-    async def test_nobody_there(self, timetable: Timetable) -> None:
-        schedule = await timetable.schedule(**S3, endpoint="http://127.0.0.1:9")
-        assert "not_reached" == (await timetable.run(schedule))["error"]
+    async def test_failures(self, timetable: Timetable) -> None:
+        """A private network, a secret of another key, and nobody there."""
+        schedule, good = await timetable.schedule(**S3, endpoint="http://127.0.0.1:9"), timetable.site
+        for site, error in (
+            (replace(good, networks=()), "blocked"),
+            (replace(good, secret=b"x" * 32), "secret_lost"),
+            (good, "not_reached"),
+        ):
+            timetable.site = site
+            assert error == (await timetable.run(schedule))["error"]
 
     async def test_ok(self, timetable: Timetable, moto_url: str) -> None:
         instance_id = await timetable.respond({CSAT: Given(2)})
@@ -208,8 +207,3 @@ class TestS3:
         await timetable.delete(f"/q/instance/{instance_id}")
         await timetable.run(schedule)
         assert ["delivery/codebook.json"] == [one.key for one in bucket.objects.all()]
-
-    async def test_secret_is_lost(self, timetable: Timetable, moto_url: str) -> None:
-        schedule = await timetable.schedule(**S3, endpoint=moto_url)
-        timetable.site = replace(timetable.site, secret=b"x" * 32)
-        assert "secret_lost" == (await timetable.run(schedule))["error"]

@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import httpx2
-import pytest
 
 from afterword.asking.instances.answers import count_responses
 from afterword.kit import db
@@ -63,8 +62,7 @@ class TestRequests:
         assert [] == (await house.get(IMPORTS)).json()["results"]
 
     async def test_a_questionnaire_without_a_version(self, house: House) -> None:
-        async with db.transaction(house.pool) as database:
-            await database.execute("update questionnaire set published_version_id = null")
+        await house.execute("update questionnaire set published_version_id = null")
         refused = await send(house, past())
         assert (409, "questionnaire_not_published") == (refused.status_code, refused.json()["code"])
 
@@ -90,9 +88,8 @@ class TestRequests:
 
 
 class TestRows:
-    @pytest.mark.parametrize(
-        ("members", "pointer", "code"),
-        [
+    async def test_wrong(self, house: House) -> None:
+        cases: list[tuple[dict[str, Any], str, str]] = [
             ({"external_id": None}, "/external_id", "required"),
             ({"external_id": ""}, "/external_id", "too_short"),
             ({"external_id": "a\nb"}, "/external_id", "invalid_format"),
@@ -113,12 +110,12 @@ class TestRows:
             ),
             ({"person": {"email": "nobody"}}, "/person/email", "invalid_address"),
             ({"person": {"phone_number": "6912345678"}}, "/person/phone_number", "invalid_address"),
-        ],
-    )
-    async def test_wrong(self, house: House, members: dict[str, Any], pointer: str, code: str) -> None:
-        result = await bring(house, {**past("R-0"), "external_id": "R-0"}, past(**members))
-        assert [(201, []), (422, [(pointer, code)])] == told(result)
-        assert (1, 0, 1) == (result["created"], result["unchanged"], result["failed"])
+        ]
+        result = await bring(
+            house, {**past("R-0"), "external_id": "R-0"}, *(past(**members) for members, _, _ in cases)
+        )
+        assert [(201, []), *((422, [(pointer, code)]) for _, pointer, code in cases)] == told(result)
+        assert (1, 0, len(cases)) == (result["created"], result["unchanged"], result["failed"])
         assert 1 == (await house.get("/q/response")).json()["total_results"]
 
     async def test_in_the_future(self, house: House, now: datetime) -> None:
@@ -127,8 +124,7 @@ class TestRows:
         assert [(201, []), (422, [("/completed_time", "out_of_range")])] == told(result)
 
     async def test_older_than_what_is_kept(self, house: House, now: datetime) -> None:
-        async with db.transaction(house.pool) as database:
-            await database.execute("update organization set delete_after_days = 90")
+        await house.execute("update organization set delete_after_days = 90")
         old, young = ((now - timedelta(days=days)).isoformat() for days in (91, 89))
         both = {"started_time": None}
         result = await bring(house, past(completed_time=old, **both), past("R-2", completed_time=young, **both))
@@ -170,11 +166,8 @@ class TestRows:
         [made] = (await bring(house, past(completed_time=None)))["results"]
         instance = (await house.get(f"/q/instance/{made['instance_id']}")).json()
         assert (STARTED, None, 1) == tuple(instance[n] for n in ("submitted_time", "completed_time", "valid_days"))
-
-    async def test_nobody_goes_on_with_it(self, house: House) -> None:
-        [made] = (await bring(house, past(completed_time=None)))["results"]
         content = (await house.get(f"/q/instance/{made['instance_id']}/content")).json()
-        assert not content["open"]
+        assert not content["open"], "nobody goes on with it"
 
     async def test_an_anonymous_questionnaire(self, house: House) -> None:
         key = {"organization_id": house.caller.organization_id, "questionnaire_id": house.questionnaire_id}
@@ -195,17 +188,18 @@ class TestAgain:
         assert first["results"][0]["instance_id"] == again["results"][1]["instance_id"]
         assert 3 == (await house.get("/q/response")).json()["total_results"]
 
-    @pytest.mark.parametrize(
-        "members",
-        [{"answers": {NPS: 8}}, {"completed_time": None}, {"locale": "el"}, {"channel_id": 2},
-         {"metadata": {"questionnaire": {"transaction_id": "1"}}}],
-    )  # fmt: skip
-    async def test_something_else(self, house: House, members: dict[str, Any]) -> None:
+    async def test_something_else(self, house: House) -> None:
+        changes: list[dict[str, Any]] = [
+            {"answers": {NPS: 8}}, {"completed_time": None}, {"locale": "el"}, {"channel_id": 2},
+            {"metadata": {"questionnaire": {"transaction_id": "1"}}},
+        ]  # fmt: skip
         await bring(house, past())
-        result = await bring(house, past(**members), past("R-2"), past("R-2", **members))
-        assert [409, 201, 409] == [status for status, _ in told(result)]
-        assert "already_exists" == result["results"][0]["problem"]["code"]
-        assert 2 == (await house.get("/q/response")).json()["total_results"]
+        for number, members in enumerate(changes):
+            again = f"R-2{number}"
+            result = await bring(house, past(**members), past(again), past(again, **members))
+            assert [409, 201, 409] == [status for status, _ in told(result)], members
+            assert "already_exists" == result["results"][0]["problem"]["code"]
+        assert 1 + len(changes) == (await house.get("/q/response")).json()["total_results"]
 
     async def test_after_a_wrong_one(self, house: House) -> None:
         wrong = past(answers={NPS: 11})
@@ -237,8 +231,7 @@ class TestPeople:
         """Somebody who was erased is not brought back, however often the file is sent."""
         suppress = {"channel_id": 1, "identifier": "ann@example.com", "reason": "erased"}
         await house.send("POST", "/suppression", {**suppress, "reason": "blocked"})
-        async with db.transaction(house.pool) as database:
-            await database.execute("update suppression set reason = 'erased'")
+        await house.execute("update suppression set reason = 'erased'")
         result = await bring(house, past(person={"email": "Ann@example.com"}), past("R-2"))
         assert [(422, [("/person", "erased")]), (201, [])] == told(result)
 

@@ -193,6 +193,12 @@ class House:
             while await rows.follow(database, now=database.clock.now()):
                 pass
 
+    async def write_rows(self) -> None:
+        """Write the rows of all instances, also of copies, of which no event tells."""
+        async with db.transaction(self.pool) as database:
+            ids = await database.fetch_column("select instance_id from questionnaire_instance")
+            await rows.write(database, keys=[(self.caller.organization_id, one) for one in ids])
+
     async def delete(self, instance: Instance, *, now: datetime) -> None:
         async with db.transaction(self.pool) as database:
             await instances.delete(database, caller=self.caller, instance_id=instance.instance_id, now=now)
@@ -230,15 +236,16 @@ class House:
             test=test,
         )
 
-    async def set_organization(self, **columns: object) -> None:
-        for name, value in columns.items():
-            assert name in {"time_zone", "minimum_base"}
-            async with db.transaction(self.pool) as database:
-                await database.execute(  # a name from the list above
-                    f"update organization set {name} = $1 where organization_id = $2",  # pyrefly: ignore[bad-argument-type]
-                    value,
-                    self.caller.organization_id,
-                )
+    async def execute(self, query: LiteralString, *values: object) -> None:
+        async with db.transaction(self.pool) as database:
+            await database.execute(query, *values)
+
+    async def set_organization(self, *, time_zone: str | None = None, minimum_base: int | None = None) -> None:
+        await self.execute(
+            """update organization set time_zone = coalesce($2, time_zone), minimum_base = coalesce($3, minimum_base)
+               where organization_id = $1""",
+            *(self.caller.organization_id, time_zone, minimum_base),
+        )
 
 
 async def make_questionnaire(

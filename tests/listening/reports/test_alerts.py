@@ -56,17 +56,16 @@ class TestEvaluateAlerts:
         assert [0, 1] == [len(await cases(house, each)) for each in (low, empty)]
 
     async def test_each_window_has_its_own_figure(self, house: House, now: datetime) -> None:
-        for _ in range(5):
-            await house.respond({NPS: 10}, now=now - timedelta(days=1))
-            await house.respond({NPS: 0}, now=now - timedelta(days=20))
+        await house.respond({NPS: 10}, now=now - timedelta(days=1), count=5)
+        await house.respond({NPS: 0}, now=now - timedelta(days=20), count=5)
         both = {"all": [below(100, operator="equal", window_days=2), below(0, operator="equal", window_days=30)]}
         alert_id = await alert(house, both)
         assert 1 == await evaluate(house, now)
         assert 1 == len(await cases(house, alert_id))
 
     async def test_rates(self, house: House, now: datetime) -> None:
-        for number in range(10):
-            await house.respond({NPS: 9} if number < 3 else {}, now=now - timedelta(days=1))
+        for answers, count in (({NPS: 9}, 3), ({}, 7)):
+            await house.respond(answers, now=now - timedelta(days=1), count=count)
         alert_id = await alert(house, {"subject": "metric:response", "operator": "less", "value": 31, "window_days": 7})
         assert 1 == await evaluate(house, now)
         assert 1 == len(await cases(house, alert_id))

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
@@ -7,7 +8,7 @@ from tests.listening.reports.conftest import NPS, House
 ABSENT = "z" * 22
 
 
-async def give(house: House, now: datetime, values: list[int], question_id: str = NPS, **more: Any) -> None:
+async def give(house: House, now: datetime, values: Sequence[object], question_id: str = NPS, **more: Any) -> None:
     for value, alike in groupby(values):
         await house.respond({question_id: value}, now=now - timedelta(hours=1), count=len([*alike]), **more)
 

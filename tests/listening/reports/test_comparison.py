@@ -27,11 +27,10 @@ async def kept(house: House) -> None:
 
 
 async def falsify(house: House) -> None:
-    async with db.transaction(house.pool) as database:
-        await database.execute(
-            """update rollup_count set counts = array[7]
-               where dimension = '' and day = (select max(day) from rollup_count)"""
-        )
+    await house.execute(
+        """update rollup_count set counts = array[7]
+           where dimension = '' and day = (select max(day) from rollup_count)"""
+    )
 
 
 async def test_nothing_is_kept(house: House) -> None:
@@ -51,31 +50,30 @@ async def test_what_nobody_has_counted_yet_is_no_difference(house: House) -> Non
     assert [] == (await compared(house)).wrong
 
 
-async def test_a_difference_is_found_and_counted_again(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_difference_is_found_and_counted_again(house: House) -> None:
     await kept(house)
     await falsify(house)
     found = await compared(house)
     assert [("", (NOW - timedelta(days=1)).date())] == [(span.dimension, day) for span, day in found.wrong]
     async with db.transaction(house.pool) as database:
         await rollups.recount(database, days=found.wrong, now=NOW)
-    assert await compare(house, monkeypatch, asked(house)), "reports read the answers until then"
+    assert await compare(house, asked(house)), "reports read the answers until then"
     await work(house, NOW + timedelta(seconds=rollups.AGAIN_SECONDS))
     async with db.transaction(house.pool) as database:
         assert 0 == await database.fetch_value("select count(*) from rollup_dirty")
     assert [] == (await compared(house)).wrong
-    assert await compare(house, monkeypatch, asked(house))
+    assert await compare(house, asked(house))
 
 
-async def test_a_wrong_hour_of_today(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_wrong_hour_of_today(house: House) -> None:
     await house.respond({NPS: 9}, now=NOW - timedelta(hours=2))
     await kept(house)
-    async with db.transaction(house.pool) as database:
-        await database.execute("update rollup_count set counts = array[7] where dimension = 'hour'")
+    await house.execute("update rollup_count set counts = array[7] where dimension = 'hour'")
     found = await compared(house)
     assert [("hour", NOW.date())] == [(span.dimension, day) for span, day in found.wrong]
     async with db.transaction(house.pool) as database:
         await rollups.recount(database, days=found.wrong, now=NOW)
-    assert await compare(house, monkeypatch, asked(house))
+    assert await compare(house, asked(house))
     await work(house, NOW + timedelta(seconds=rollups.AGAIN_SECONDS))
     assert [] == (await compared(house)).wrong
 

@@ -85,11 +85,11 @@ def summed(cells: list[Cell]) -> Counter[tuple[object, ...]]:
     return found
 
 
-async def compare(house: House, monkeypatch: pytest.MonkeyPatch, what: CountQuery) -> Counter[tuple[object, ...]]:
+async def compare(house: House, what: CountQuery) -> Counter[tuple[object, ...]]:
     """The same, counted both ways."""
     async with db.connection(house.pool) as database:
         mixed, _ = await counts.answers(database, asked=what)
-        with monkeypatch.context() as patch:
+        with pytest.MonkeyPatch.context() as patch:
             patch.setattr(counts, "_is_kept", lambda _: False)
             raw, _ = await counts.answers(database, asked=what)
     assert summed(raw) == summed(mixed)
@@ -199,7 +199,7 @@ async def test_equal_to_the_answers_themselves(house: House, monkeypatch: pytest
                 cut = NOW - timedelta(seconds=draw.randrange(DAYS * 86_400))
                 for dimensions in DIMENSIONS:
                     bucket = draw.choice([None, "day", "week", "month"])
-                    await compare(house, monkeypatch, asked(house, bucket=bucket, dimensions=dimensions))
+                    await compare(house, asked(house, bucket=bucket, dimensions=dimensions))
                 bucket = draw.choice([None, "day", "week", "month"])
                 await compare_cases(house, asked(house, bucket=bucket))
                 await compare_parts(house, asked(house, dimensions=draw.choice(DIMENSIONS)), cut, bucket)
@@ -207,7 +207,7 @@ async def test_equal_to_the_answers_themselves(house: House, monkeypatch: pytest
     assert await compare_cases(house, asked(house, bucket="day"))
     for dimensions in DIMENSIONS:
         what = asked(house, bucket="day", dimensions=dimensions)
-        assert await compare(house, monkeypatch, what)
+        assert await compare(house, what)
         assert await kept_days(house, what) > (DAYS // 2 if dimensions != DIMENSIONS[-1] else 0)
 
 
@@ -220,46 +220,48 @@ async def respond_daily(house: House, *, days: int = 10) -> list[Instance]:
     ]
 
 
+async def keep_daily(house: House) -> list[Instance]:
+    there = await respond_daily(house)
+    await keep(house)
+    return there
+
+
 class TestKept:
-    async def test_nothing_is_kept_at_first(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test_nothing_is_kept_at_first(self, house: House) -> None:
         await respond_daily(house)
         assert 0 == await kept_days(house, asked(house))
-        assert await compare(house, monkeypatch, asked(house))
+        assert await compare(house, asked(house))
 
-    async def test_existing_answers_are_taken_in(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test_existing_answers_are_taken_in(self, house: House) -> None:
         """All days but today, from answers of before the first start; the log behind them may be gone."""
         await respond_daily(house)
-        async with db.transaction(house.pool) as database:
-            await database.execute("truncate event cascade")
+        await house.execute("truncate event cascade")
         await survey(house)
         assert await work(house, NOW)
         assert DAYS - 1 == await kept_days(house, asked(house))
-        found = await compare(house, monkeypatch, asked(house))
+        found = await compare(house, asked(house))
         assert 10 == sum(count for key, count in found.items() if key[3] == NPS)
         assert 10 == sum(count for key, count in found.items() if key[3:] == (MANY, "*"))
 
-    async def test_the_next_day(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-        await respond_daily(house)
-        await keep(house)
+    async def test_the_next_day(self, house: House) -> None:
+        await keep_daily(house)
         tomorrow = NOW + timedelta(days=1)
         assert 0 < await work(house, tomorrow)
         period = Period(NOW - timedelta(days=DAYS), tomorrow, ZONE)
         assert DAYS == await kept_days(house, asked(house, period=period))
-        assert await compare(house, monkeypatch, asked(house, period=period))
+        assert await compare(house, asked(house, period=period))
         assert 0 == await work(house, tomorrow)
 
-    async def test_unread_news_make_their_day_live(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-        there = await respond_daily(house)
-        await keep(house)
+    async def test_unread_news_make_their_day_live(self, house: House) -> None:
+        there = await keep_daily(house)
         before = await kept_days(house, asked(house))
         await house.answer(there[5], {NPS: 10}, now=NOW)
         assert before - 1 == await kept_days(house, asked(house))
-        found = await compare(house, monkeypatch, asked(house))
+        found = await compare(house, asked(house))
         assert 1 == found[0, house.questionnaire_id, (), NPS, "10"]
 
-    async def test_read_news_mark_their_day(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-        there = await respond_daily(house)
-        await keep(house)
+    async def test_read_news_mark_their_day(self, house: House) -> None:
+        there = await keep_daily(house)
         before = await kept_days(house, asked(house))
         await house.delete(there[5], now=NOW)
         await work(house, NOW, keep=False)
@@ -268,42 +270,38 @@ class TestKept:
         assert before - 1 == await kept_days(house, asked(house)), "a day is counted again once a minute at most"
         await work(house, NOW + timedelta(seconds=rollups.AGAIN_SECONDS))
         assert before == await kept_days(house, asked(house))
-        assert await compare(house, monkeypatch, asked(house))
+        assert await compare(house, asked(house))
 
-    async def test_an_unfinished_response_that_goes_on_after_its_day(
-        self, house: House, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    async def test_an_unfinished_response_that_goes_on_after_its_day(self, house: House) -> None:
         instance = await house.respond({NPS: 3}, now=NOW - timedelta(days=3), complete=False)
         await keep(house)
         await house.answer(instance, {CSAT: 4}, now=NOW)
-        found = await compare(house, monkeypatch, asked(house))
+        found = await compare(house, asked(house))
         assert 1 == found[0, house.questionnaire_id, (), CSAT, "4"]
 
     async def test_far_behind_the_log_everything_is_live(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-        await respond_daily(house)
-        await keep(house)
+        await keep_daily(house)
         monkeypatch.setattr(counts, "UNREAD_MAX", 3)
         assert DAYS - 1 == await kept_days(house, asked(house))
         await respond_daily(house, days=2)
         assert 0 == await kept_days(house, asked(house))
-        assert await compare(house, monkeypatch, asked(house))
+        assert await compare(house, asked(house))
 
-    async def test_another_zone_of_the_organization(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test_another_zone_of_the_organization(self, house: House) -> None:
         """Days are others then: all is counted again, and what was kept is removed an hour later."""
-        await respond_daily(house)
-        await keep(house)
+        await keep_daily(house)
         await house.set_organization(time_zone="Pacific/Auckland")
         what = asked(house, zone="Pacific/Auckland", bucket="day")
         assert 0 == await kept_days(house, what)
-        assert await compare(house, monkeypatch, what)
+        assert await compare(house, what)
         await keep(house)
         assert DAYS - 1 <= await kept_days(house, what)
-        assert await compare(house, monkeypatch, what)
+        assert await compare(house, what)
         assert 2 == len(await self.generations(house))
         for _ in range(20):
             await survey(house, NOW + timedelta(hours=2))
         assert 1 == len(await self.generations(house))
-        assert await compare(house, monkeypatch, what)
+        assert await compare(house, what)
 
     @staticmethod
     async def generations(house: House) -> set[int]:
@@ -311,14 +309,13 @@ class TestKept:
             rows = await database.fetch("select distinct generation from rollup_count where dimension = ''")
         return {row["generation"] for row in rows}
 
-    async def test_a_zone_of_the_report(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test_a_zone_of_the_report(self, house: House) -> None:
         """Its days are not those that are kept; without buckets only the ends differ."""
-        await respond_daily(house)
-        await keep(house)
+        await keep_daily(house)
         for bucket, kept in (("day", 0), (None, DAYS - 1)):
             what = asked(house, zone="Pacific/Auckland", organization_zone=ZONE, bucket=bucket)
             assert kept == await kept_days(house, what)
-            assert await compare(house, monkeypatch, what)
+            assert await compare(house, what)
 
     async def test_many_values_of_a_dimension_are_not_kept(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(rollups, "VALUES_MAX", 2)
@@ -328,7 +325,7 @@ class TestKept:
         await keep(house)
         what = asked(house, dimensions=(("questionnaire_metadata", "transaction_date"),))
         assert DAYS - 2 == await kept_days(house, what)
-        assert 5 == len(await compare(house, monkeypatch, what))
+        assert 5 == len(await compare(house, what))
 
     async def test_a_day_with_very_many_responses_is_not_kept(
         self, house: House, monkeypatch: pytest.MonkeyPatch
@@ -337,19 +334,17 @@ class TestKept:
         monkeypatch.setattr(rollups, "DAY_RESPONSES_MAX", 2)
         for _ in range(3):
             await house.respond({NPS: 9}, now=NOW - timedelta(days=1))
-        await respond_daily(house)
-        await keep(house)
+        await keep_daily(house)
         assert DAYS - 2 == await kept_days(house, asked(house))
-        assert await compare(house, monkeypatch, asked(house))
+        assert await compare(house, asked(house))
 
     async def test_personal_names_are_never_kept(self, house: House) -> None:
-        async with db.transaction(house.pool) as database:
-            await database.execute(
-                """insert into metadata_definition (organization_id, metadata_id, kind, name, title, type, anonymize,
-                     level, application_id)
-                   values ($1, $2, 'questionnaire', 'nurse', 'Nurse', 'text', true, 'application', $3)""",
-                *(house.caller.organization_id, "m" * 22, house.application_id),
-            )
+        await house.execute(
+            """insert into metadata_definition (organization_id, metadata_id, kind, name, title, type, anonymize,
+                 level, application_id)
+               values ($1, $2, 'questionnaire', 'nurse', 'Nurse', 'text', true, 'application', $3)""",
+            *(house.caller.organization_id, "m" * 22, house.application_id),
+        )
         await house.respond({NPS: 9}, now=NOW, metadata={"nurse": "Ann", "undeclared": "Bob"})
         await survey(house)
         names = {span.dimension.removeprefix("questionnaire_metadata:") for span in await self.spans(house)}
@@ -359,8 +354,7 @@ class TestKept:
     async def test_a_name_that_is_no_longer_declared_is_given_up(
         self, house: House, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        await respond_daily(house)
-        await keep(house)
+        await keep_daily(house)
         before = {span.dimension for span in await self.spans(house)}
         monkeypatch.setattr(rollups, "NAMES_MAX", 0)
         await survey(house)
@@ -372,7 +366,7 @@ class TestKept:
         async with db.connection(house.pool) as database:
             return await store.list_spans(database, questionnaires=[pair])
 
-    async def test_test_data_are_not_counted(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test_test_data_are_not_counted(self, house: House) -> None:
         there = await respond_daily(house)
         async with db.transaction(house.pool) as database:
             await database.execute(
@@ -380,9 +374,9 @@ class TestKept:
             )
             await database.execute("update answer set provisional = true where instance_id = $1", there[4].instance_id)
         await keep(house)
-        found = await compare(house, monkeypatch, asked(house, question_ids=(NPS,)))
+        found = await compare(house, asked(house, question_ids=(NPS,)))
         assert 8 == found.total()
-        tested = await compare(house, monkeypatch, asked(house, question_ids=(NPS,), test=True))
+        tested = await compare(house, asked(house, question_ids=(NPS,), test=True))
         assert 1 == tested.total()
 
     async def test_a_survey_of_two_organizations_reads_as_often_as_one_of_one(
@@ -405,38 +399,37 @@ class TestHours:
         return found.hours.get(house.questionnaire_id, set())
 
     @staticmethod
-    async def respond_hourly(house: House) -> list[Instance]:
+    async def keep_hourly(house: House) -> list[Instance]:
         """Each at half past, the newest first: the hour that begins at nine is not over."""
-        return [
+        there = [
             await house.respond({NPS: number % 11, MANY: [1]}, now=NOW - timedelta(hours=number))
             for number in range(13)
         ]
-
-    async def test_only_what_is_not_over_is_live(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-        await self.respond_hourly(house)
         await keep(house)
+        return there
+
+    async def test_only_what_is_not_over_is_live(self, house: House) -> None:
+        await self.keep_hourly(house)
         assert 12 == len(await self.kept(house, asked(house)))
-        assert await compare(house, monkeypatch, asked(house))
+        assert await compare(house, asked(house))
         async with db.connection(house.pool) as database:
             found = await counts._kept(database, asked(house))
         assert found is not None
         assert NOW - timedelta(minutes=30) == gaps.gaps_of(asked(house), found)[-1].from_time
         by_locale = asked(house, dimensions=(("locale", ""),))
         assert not await self.kept(house, by_locale)
-        assert await compare(house, monkeypatch, by_locale)
+        assert await compare(house, by_locale)
 
-    async def test_periods_that_end_before(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-        await self.respond_hourly(house)
-        await keep(house)
+    async def test_periods_that_end_before(self, house: House) -> None:
+        await self.keep_hourly(house)
         for hours in (2, 24):
             period = Period(NOW - timedelta(days=9), NOW - timedelta(hours=hours, minutes=15), ZONE)
             what = asked(house, period=period)
             assert not await self.kept(house, what)
-            await compare(house, monkeypatch, what)
+            await compare(house, what)
 
-    async def test_a_change_makes_its_hour_live(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-        there = await self.respond_hourly(house)
-        await keep(house)
+    async def test_a_change_makes_its_hour_live(self, house: House) -> None:
+        there = await self.keep_hourly(house)
         before = await self.kept(house, asked(house))
         await house.answer(there[5], {NPS: 10}, now=NOW)
         assert {"2026-06-20T04"} == before - await self.kept(house, asked(house)), "it is in the log"
@@ -444,14 +437,13 @@ class TestHours:
         await house.delete(there[7], now=NOW)
         await work(house, NOW)
         assert {"2026-06-20T02", "2026-06-20T04"} == before - await self.kept(house, asked(house)), "it is marked"
-        assert await compare(house, monkeypatch, asked(house))
+        assert await compare(house, asked(house))
         await work(house, NOW + timedelta(seconds=rollups.AGAIN_SECONDS))
         assert before == await self.kept(house, asked(house))
-        assert await compare(house, monkeypatch, asked(house))
+        assert await compare(house, asked(house))
 
-    async def test_the_next_hour_and_the_next_day(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-        await self.respond_hourly(house)
-        await keep(house)
+    async def test_the_next_hour_and_the_next_day(self, house: House) -> None:
+        await self.keep_hourly(house)
         await house.respond({NPS: 3}, now=NOW + timedelta(minutes=1))
         later = NOW + timedelta(minutes=29)
         assert 0 == await work(house, later), "its hour is not over"
@@ -459,33 +451,31 @@ class TestHours:
         await work(house, later)
         what = asked(house, period=Period(NOW - timedelta(days=3), later, ZONE))
         assert "2026-06-20T09" in await self.kept(house, what)
-        assert await compare(house, monkeypatch, what)
+        assert await compare(house, what)
         tomorrow = NOW + timedelta(days=1)
         await house.respond({NPS: 4}, now=tomorrow - timedelta(hours=2))
         await work(house, tomorrow - timedelta(seconds=rollups.AGAIN_SECONDS))
         await work(house, tomorrow)
         what = asked(house, period=Period(NOW - timedelta(days=3), tomorrow, ZONE))
         assert "2026-06-21T07" in await self.kept(house, what)
-        assert await compare(house, monkeypatch, what)
+        assert await compare(house, what)
         async with db.connection(house.pool) as database:
             days = await database.fetch("select distinct day from rollup_count where dimension = 'hour'")
         assert [tomorrow.date()] == [row["day"] for row in days], "those of the day before were removed"
 
-    async def test_another_generation(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test_another_generation(self, house: House) -> None:
         """As migrations ask for that change answers without an event."""
-        await self.respond_hourly(house)
-        await keep(house)
-        async with db.transaction(house.pool) as database:
-            await database.execute("update rollup_span set generation = default, due_time = default")
+        await self.keep_hourly(house)
+        await house.execute("update rollup_span set generation = default, due_time = default")
         assert not await self.kept(house, asked(house))
-        assert await compare(house, monkeypatch, asked(house))
+        assert await compare(house, asked(house))
         await keep(house)
         assert 12 == len(await self.kept(house, asked(house)))
         await house.set_organization(time_zone="Pacific/Auckland")  # whose day is 21 hours old
         await keep(house)
         what = asked(house, zone="Pacific/Auckland")
         assert 13 <= len(await self.kept(house, what)), "without another answer"
-        assert await compare(house, monkeypatch, what)
+        assert await compare(house, what)
 
     async def test_an_hour_with_very_many_responses_is_not_kept(
         self, house: House, monkeypatch: pytest.MonkeyPatch
@@ -496,11 +486,11 @@ class TestHours:
         await keep(house)
         assert "2026-06-20T06" in await self.kept(house, asked(house))
         assert "2026-06-20T07" not in await self.kept(house, asked(house))
-        assert await compare(house, monkeypatch, asked(house))
+        assert await compare(house, asked(house))
 
 
 class TestTogether:
-    async def test_two_workers_count_each_day_once(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test_two_workers_count_each_day_once(self, house: House) -> None:
         await respond_daily(house)
         await survey(house)
         async with db.transaction(house.pool) as first:
@@ -509,11 +499,9 @@ class TestTogether:
             async with db.transaction(house.pool) as second:
                 assert (1, start) == await rollups.keep(second, after=start, now=NOW), "those of cases alone"
         await work(house, NOW)
-        assert await compare(house, monkeypatch, asked(house))
+        assert await compare(house, asked(house))
 
-    async def test_an_answer_that_commits_while_its_day_is_counted(
-        self, house: House, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    async def test_an_answer_that_commits_while_its_day_is_counted(self, house: House) -> None:
         """Counted without it, kept, and yet read live: its event is above the watermark, then its day is marked."""
         there = await respond_daily(house)
         await survey(house)
@@ -527,13 +515,13 @@ class TestTogether:
             )
             await work(house, NOW)
         assert DAYS - 2 == await kept_days(house, asked(house))
-        found = await compare(house, monkeypatch, asked(house))
+        found = await compare(house, asked(house))
         assert 1 == found[0, house.questionnaire_id, (), CSAT, "5"]
         later = NOW + timedelta(seconds=rollups.AGAIN_SECONDS)
         await work(house, NOW)
         await work(house, later)
         assert DAYS - 1 == await kept_days(house, asked(house))
-        assert await compare(house, monkeypatch, asked(house))
+        assert await compare(house, asked(house))
 
 
 def test_days_are_those_of_the_zone() -> None:

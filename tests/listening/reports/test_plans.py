@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tests.listening.reports.conftest import CHOICE, CONSENT, MANY, NPS, House
+from tests.listening.reports.test_api import give
 
 STORE = "questionnaire_metadata:store_id"
 
@@ -33,8 +34,7 @@ class TestRun:
         assert [("/spec/compare", "exclusive")] == await self.refused(house, template_id="nps", compare="rest")
 
     async def test_equal_to_the_template(self, house: House, now: datetime) -> None:
-        for value in (9, 10, 3, 7, 8, 10):
-            await house.respond({NPS: value}, now=now - timedelta(hours=1))
+        await give(house, now, [9, 10, 3, 7, 8, 10])
         for template_id, own in (
             ("nps", {}),
             ("distribution", {"question_id": NPS}),
@@ -50,8 +50,7 @@ class TestRun:
             assert (figures, ready["total"]) == ([row["figures"] for row in run["rows"]], run["total"]), template_id
 
     async def test_saved_with_a_template(self, house: House, now: datetime) -> None:
-        for value in (9, 10, 3, 7, 8, 10):
-            await house.respond({NPS: value}, now=now - timedelta(hours=1))
+        await give(house, now, [9, 10, 3, 7, 8, 10])
         spec = {"questionnaire_ids": [house.questionnaire_id], "template_id": "distribution", "question_id": NPS}
         saved = (await house.send("POST", "/report/custom", {"title": "Marks", "spec": spec})).json()
         assert ("distribution", NPS) == (saved["spec"]["template_id"], saved["spec"]["question_id"])
@@ -60,11 +59,11 @@ class TestRun:
 
     async def test_a_row_leads_to_its_responses(self, house: House, now: datetime) -> None:
         """The filter and the period of a row, asked for by themselves, count the same answers."""
-        for number, store in enumerate(["north", "north", "south", None] * 8):
+        for number, store in enumerate(["north", "north", "south", None] * 4):
             metadata = {} if store is None else {"store_id": store}
             at = now - timedelta(days=number % 3 * 9)
             answers = {NPS: number % 11, CHOICE: number % 3 + 1, MANY: [1, number % 3 + 1], CONSENT: number % 2 == 0}
-            await house.respond(answers, now=at, metadata=metadata)
+            await house.respond(answers, now=at, metadata=metadata, count=2)
         nps, north = [{"metric": "nps"}], {"subject": STORE, "operator": "equal", "value": "north"}
         compared = 0
         for spec in (
@@ -92,14 +91,8 @@ class TestRun:
 
     async def again(self, house: House, row: dict[str, Any]) -> Any:
         selection = row["selection"]
-        spec = {
-            "questionnaire_ids": selection["questionnaire_ids"],
-            "metrics": [{"metric": "nps"}],
-            "from_time": selection["from_time"],
-            "to_time": selection["to_time"],
-            "date_basis": selection["date_basis"],
-            "filter": selection["condition"],
-        }
+        same = {name: selection[name] for name in ("questionnaire_ids", "from_time", "to_time", "date_basis")}
+        spec = {"metrics": [{"metric": "nps"}], "filter": selection["condition"], **same}
         response = await house.send("POST", "/report/run", {"spec": spec})
         assert 200 == response.status_code, response.text
         return response.json()["total"][0]

@@ -16,13 +16,8 @@ STORE = "questionnaire_metadata:store_id"
 
 
 async def saved(house: House, **spec: Any) -> str:
-    body = {
-        "questionnaire_ids": [house.questionnaire_id],
-        "template_id": "trend",
-        "metric": "nps",
-        "bucket": "day",
-        **spec,
-    }
+    by_day = {"template_id": "trend", "metric": "nps", "bucket": "day"}
+    body = {"questionnaire_ids": [house.questionnaire_id], **by_day, **spec}
     response = await house.send("POST", "/report/custom", {"title": "By day", "spec": body})
     assert 201 == response.status_code, response.text
     return response.json()["report_id"]

@@ -8,7 +8,7 @@ import pytest
 from afterword.core.figures.periods import Period
 from afterword.core.text import words
 from afterword.kit import db, texts
-from afterword.listening.responses import comments, rows, themes
+from afterword.listening.responses import comments, themes
 from afterword.listening.responses.service import Filter
 from tests.listening.reports.conftest import NPS, TEXT, House
 
@@ -131,9 +131,7 @@ class TestCount:
         await house.respond({NPS: 0}, now=now - DAYS)  # without a comment
         await house.send("POST", PATH, {"title": "Waiting", "words": ['"LATE"', "wait"]})
         await house.send("POST", PATH, {"title": "Parking", "words": ["parking"]})
-        async with db.transaction(house.pool) as database:
-            ids = await database.fetch_column("select instance_id from questionnaire_instance")
-            await rows.write(database, keys=[(house.caller.organization_id, one) for one in ids])
+        await house.write_rows()
         return house
 
     async def counted(self, told: House, now: datetime) -> tuple[Period, dict[str, list[tuple[object, ...]]]]:

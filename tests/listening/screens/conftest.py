@@ -48,9 +48,9 @@ async def shop(owner: House) -> House:
 async def shops(owner: House) -> House:
     """Four stores that differ, one of three people."""
     now = await now_of(owner)
-    stores = {"north": [9, 10, 10, 9] * 4, "south": [3, 6, 9, 5] * 4, "east": [10] * 6, "west": [0] * 3}
-    for store, values in stores.items():
+    stores = {"north": ([9, 10, 10, 9], 4), "south": ([3, 6, 9, 5], 4), "east": ([10], 6), "west": ([0], 3)}
+    for store, (values, count) in stores.items():
         for number, value in enumerate(values):
-            at = now - timedelta(days=number, minutes=1)
-            await owner.respond({NPS: value}, now=at, metadata={"store_id": store})
+            at, every = now - timedelta(days=number, minutes=1), timedelta(days=len(values))
+            await owner.respond({NPS: value}, now=at, metadata={"store_id": store}, count=count, every=every)
     return owner

@@ -60,8 +60,7 @@ async def test_refused(shop: House, now: datetime, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(service, "LISTED_MAX", 2)
     assert 422 == (await browser.get(EXPORT)).status_code
     assert 422 == (await browser.post(EXPORT, data={"format": "csv"})).status_code
-    async with db.transaction(shop.pool) as database:
-        await database.execute("update login_session set proven_time = $1", now - timedelta(hours=1))
+    await shop.execute("update login_session set proven_time = $1", now - timedelta(hours=1))
     for method, path in (("GET", EXPORT), ("POST", EXPORT), ("GET", f"{EXPORT}/{'0' * 22}/file")):
         asked = await browser.request(method, path)
         assert asked.headers["location"].startswith("/console/proof"), path
@@ -69,25 +68,19 @@ async def test_refused(shop: House, now: datetime, monkeypatch: pytest.MonkeyPat
 
 async def test_over_the_api(shop: House) -> None:
     """A search and an export with one filter find the same; a caller of other applications does not see the file."""
-    headers = {"Authorization": f"Bearer {shop.token}"}
     for chosen in ({}, {"only": "comment"}, {"condition": json.loads(CONDITION)}, {"search": "fine"}):
-        found = await shop.http.post("/v3.2/q/response/search", json=chosen, headers=headers)
+        found = await shop.send("POST", "/q/response/search", chosen)
         ids = [one["instance_id"] for one in found.json()["results"]]
-        made = await shop.http.post(
-            "/v3.2/q/response/export", json={"format": "jsonl", "filter": chosen}, headers=headers
-        )
-        assert (201, len(ids), None) == (
-            made.status_code,
-            made.json()["selected_count"],
-            made.json()["questionnaire_id"],
-        )
+        made = await shop.send("POST", "/q/response/export", {"format": "jsonl", "filter": chosen})
+        assert 201 == made.status_code
+        assert (len(ids), None) == (made.json()["selected_count"], made.json()["questionnaire_id"])
         assert await Exporter(shop.pool, uuid.uuid4()).work_next(asyncio.Event())
-        path = f"/v3.2/q/export/{made.json()['export_id']}"
-        file = (await shop.http.get(f"{path}/file", headers=headers)).text.splitlines()
+        path = f"/q/export/{made.json()['export_id']}"
+        file = (await shop.get(f"{path}/file")).text.splitlines()
         assert ids == [json.loads(line)["instance_id"] for line in file]
-        assert len(ids) == (await shop.http.get(path, headers=headers)).json()["row_count"]
+        assert len(ids) == (await shop.get(path)).json()["row_count"]
     assert {"questionnaire", "score", "tags", "external_reference"} <= json.loads(file[0]).keys()
-    listed = (await shop.http.get("/v3.2/q/response/export", headers=headers)).json()
+    listed = (await shop.get("/q/response/export")).json()
     assert 4 == len(listed["results"])
     async with db.connection(shop.pool) as database:
         scope = {"organization_id": shop.caller.organization_id, "export_id": made.json()["export_id"]}

@@ -9,13 +9,11 @@ import pytest
 
 from afterword.kit import db
 from tests.listening.reports.conftest import NPS, TEXT, House
-from tests.tenants.logins.conftest import Office, browser_of, log_in
+from tests.tenants.logins.conftest import Browser, Office, browser_of, log_in
 
 
-async def page_of(house: House, path: str = "/console") -> str:
-    async with browser_of(house.pool) as client:
-        await log_in(client)
-        response = await client.get(path)
+async def page_of(browser: Browser, path: str = "/console") -> str:
+    response = await browser.get(path)
     assert 200 == response.status_code
     return response.text
 
@@ -26,23 +24,23 @@ async def test_without_a_questionnaire(office: Office) -> None:
         assert "Continue the set-up" in (await client.get("/console")).text
 
 
-async def test_without_answers(owner: House) -> None:
-    page = await page_of(owner)
+async def test_without_answers(browser: Browser) -> None:
+    page = await page_of(browser)
     steps = ("First steps", "Connect your mail server", "Choose who gets it: create a pipeline", "create an alert")
     for step in steps:
         assert step in page
     assert "Nothing needs your attention." not in page
-    assert "Nobody has answered in this period." in await page_of(owner, "/console/responses")
-    assert "Nobody has answered" not in await page_of(owner, "/console/responses?days=7")
-    assert ">Alerts</a>" in await page_of(owner, "/console/cases")
+    assert "Nobody has answered in this period." in await page_of(browser, "/console/responses")
+    assert "Nobody has answered" not in await page_of(browser, "/console/responses?days=7")
+    assert ">Alerts</a>" in await page_of(browser, "/console/cases")
 
 
-async def test_equal_to_the_api(owner: House, now: datetime) -> None:
+async def test_equal_to_the_api(owner: House, now: datetime, browser: Browser) -> None:
     for days, values in ((0, (3, 10, 10, 10)), (31, (10, 3, 3, 3))):
         for number, value in enumerate(values):
             at = now - timedelta(days=days, hours=number, minutes=1)
             await owner.respond({NPS: value}, now=at, count=10, every=timedelta(hours=4))
-    page = await page_of(owner, "/console?days=30")
+    page = await page_of(browser, "/console?days=30")
     shown = re.sub(r"<[^>]+>|[\u2068\u2069]", "", page)
     report = await owner.template("nps")
     figure = report["total"][0]
@@ -58,27 +56,24 @@ async def test_equal_to_the_api(owner: House, now: datetime) -> None:
     assert datetime.fromisoformat(report["period"]["from_time"]) == datetime.fromisoformat(begin)
 
 
-async def test_each_stage_has_its_own_number(owner: House, now: datetime) -> None:
-    for number in range(10):
-        await owner.respond({NPS: 9} if number < 7 else {}, now=now - timedelta(days=1), complete=number < 6)
-    shown = re.sub(r"<[^>]+>", " ", await page_of(owner))
+async def test_each_stage_has_its_own_number(owner: House, now: datetime, browser: Browser) -> None:
+    for answers, complete, count in (({NPS: 9}, True, 6), ({NPS: 9}, False, 1), ({}, False, 3)):
+        await owner.respond(answers, now=now - timedelta(days=1), complete=complete, count=count)
+    shown = re.sub(r"<[^>]+>", " ", await page_of(browser))
     for stage, count, share in (("Sent", 10, 100), ("Answered", 7, 70), ("Completed", 6, 60)):
         assert re.search(rf"{stage}\s+{count}\s+{share}\.0\s?%", shown), stage
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
+async def test_any_query(browser: Browser) -> None:
+    for query in (
         "?period=last_monday",
         "?period=dates&first=x",
         "?days=abc",
         "?days=99999999999999999999",
         "?application=nobody",
         "?application=" + "0" * 22,
-    ],
-)
-async def test_any_query(owner: House, query: str) -> None:
-    assert "Overview" in await page_of(owner, f"/console{query}")
+    ):
+        assert "Overview" in await page_of(browser, f"/console{query}"), query
 
 
 async def execute(house: House, statement: str, *values: object) -> None:
@@ -86,16 +81,15 @@ async def execute(house: House, statement: str, *values: object) -> None:
         await database._connection.execute(statement, *values)
 
 
-async def test_nothing(owner: House) -> None:
-    assert "Needs your attention" not in await page_of(owner)  # before the first response the next steps are enough
-    async with db.connection(owner.pool) as database:
-        await owner.respond({NPS: 9}, now=database.clock.now())
-    page = await page_of(owner)
+async def test_nothing(owner: House, now: datetime, browser: Browser) -> None:
+    assert "Needs your attention" not in await page_of(browser)  # before the first response the next steps are enough
+    await owner.respond({NPS: 9}, now=now)
+    page = await page_of(browser)
     assert "Nothing needs your attention." in page
     assert "What is waiting, and why" not in page
 
 
-async def test_sending_silence_and_credits(owner: House, now: datetime) -> None:
+async def test_sending_silence_and_credits(owner: House, now: datetime, browser: Browser) -> None:
     for day in range(10, 16):
         await owner.respond({NPS: 9}, now=now - timedelta(days=day))
     await owner.respond({}, now=now - timedelta(days=1), complete=False)
@@ -106,7 +100,7 @@ async def test_sending_silence_and_credits(owner: House, now: datetime) -> None:
            values ($1, $1, 'Pack', 'once', 1000, 40, now() - interval '1 day')""",
         organization_id,
     )
-    page = await page_of(owner)
+    page = await page_of(browser)
     for text in ("used to get answers regularly, and has had none for a week", "are low: "):
         assert text in page, text
     assert "Nothing needs your attention." not in page
@@ -115,25 +109,17 @@ async def test_sending_silence_and_credits(owner: House, now: datetime) -> None:
 async def test_of_one_branch(owner: House, now: datetime) -> None:
     """The figures, comments and cases of the branch; what cannot be limited is left off."""
     for store, score in (("north", 9), ("south", 2)):
-        for number in range(12):
-            await owner.respond(
-                {NPS: score, TEXT: f"{store} says {number}"},
-                now=now - timedelta(days=2, minutes=number),
-                metadata={"store_id": store},
-            )
-    await owner.follow()
-    async with db.transaction(owner.pool) as database:
-        await database.execute(
-            "update pipeline set paused = true where organization_id = $1", owner.caller.organization_id
-        )
+        answers: dict[str, object] = {NPS: score, TEXT: f"{store} says it"}
+        await owner.respond(answers, now=now - timedelta(days=2), metadata={"store_id": store}, count=12)
+    await owner.write_rows()
+    await owner.execute("update pipeline set paused = true where organization_id = $1", owner.caller.organization_id)
     office = Office(owner.pool, owner.caller.organization_id, owner.application_id, "")
     await office.add_user("manager@shop.example", role="reporting")
-    async with db.transaction(owner.pool) as database:
-        await database.execute(
-            """update organization_user set only_where = 'store_id', only_values = '{south}'
-               where organization_id = $1 and email = 'manager@shop.example'""",
-            owner.caller.organization_id,
-        )
+    await owner.execute(
+        """update organization_user set only_where = 'store_id', only_values = '{south}'
+           where organization_id = $1 and email = 'manager@shop.example'""",
+        owner.caller.organization_id,
+    )
     async with browser_of(owner.pool) as client:
         await log_in(client, email="manager@shop.example")
         page = (await client.get("/console")).text

@@ -1,6 +1,5 @@
 """The parts of all screens, which are shown to developers alone."""
 
-from afterword.kit import db
 from tests.listening.reports.conftest import House
 from tests.tenants.logins.conftest import Browser
 
@@ -12,8 +11,7 @@ async def test_not_where_people_work(browser: Browser) -> None:
 
 
 async def test_every_part_in_a_demonstration(owner: House, browser: Browser) -> None:
-    async with db.transaction(owner.pool) as database:
-        await database.execute("update organization set demonstration_time = now()")
+    await owner.execute("update organization set demonstration_time = now()")
     page = await browser.get(PATH)
     assert 200 == page.status_code
     for part in (

@@ -6,8 +6,6 @@ import re
 from datetime import datetime, timedelta
 from html import unescape
 
-import pytest
-
 from tests.listening.reports.conftest import NPS, House
 from tests.tenants.logins.conftest import Browser, browser_of
 
@@ -50,18 +48,16 @@ class TestReady:
         assert "Clearly different: north, south, east, west." in page
 
     async def test_a_row_leads_to_its_responses(self, shops: House, browser: Browser) -> None:
-        await shops.follow()
+        await shops.write_rows()
         page = (await browser.get(GROUPS)).text
         [link] = {unescape(each) for each in re.findall(r'href="([^"]+)"[^>]*>north<', page)}
         responses = (await browser.get(link)).text
         assert 16 == responses.count("data-row")
 
-    @pytest.mark.parametrize(
-        "template_id", ["nps", "csat", "ces", "trend", "distribution", "funnel", "sending", "drivers"]
-    )
-    async def test_each_opens_without_a_choice(self, shops: House, template_id: str, browser: Browser) -> None:
-        for query in ("", "?days=30&compare=previous_period&by=pipeline", "?bucket=month&metric=mean&by=channel"):
-            assert 200 == (await browser.get(f"/console/reports/ready/{template_id}{query}")).status_code
+    async def test_each_opens_without_a_choice(self, shops: House, browser: Browser) -> None:
+        for template_id in ("nps", "csat", "ces", "trend", "distribution", "funnel", "sending", "drivers"):
+            for query in ("", "?days=30&compare=previous_period&by=pipeline", "?bucket=month&metric=mean&by=channel"):
+                assert 200 == (await browser.get(f"/console/reports/ready/{template_id}{query}")).status_code
 
 
 class TestSaved:
@@ -87,8 +83,7 @@ class TestSaved:
 
 
 async def test_from_the_page_to_its_end(owner: House, now: datetime, browser: Browser) -> None:
-    for _ in range(6):
-        await owner.respond({NPS: 9}, now=now.replace(day=10) - timedelta(days=31))
+    await owner.respond({NPS: 9}, now=now.replace(day=10) - timedelta(days=31), count=6)
     async with browser_of(owner.pool) as stranger:
         saved = await browser.post(
             "/console/reports/ready/trend", data={"given": "metric=nps", "title": "For the board"}

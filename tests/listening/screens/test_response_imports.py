@@ -68,6 +68,13 @@ async def worked(house: House) -> int:
         steps += 1
 
 
+async def checked(browser: Browser, house: House, content: bytes) -> str:
+    here = await staged(browser, house, content)
+    await choose(browser, here)
+    await worked(house)
+    return here
+
+
 async def read(browser: Browser, path: str) -> str:
     answer = await browser.get(path)
     assert 200 == answer.status_code, (answer.status_code, answer.headers.get("location"), plain(answer.text))
@@ -160,31 +167,26 @@ async def test_what_nobody_knows_is_asked(owner: House, browser: Browser) -> Non
     assert [2, 3, 3] == sorted(stored)
 
 
-@pytest.mark.parametrize("kind", ["lines", "json", "xlsx", "sav"])
-async def test_kinds_of_files(owner: House, browser: Browser, tmp_path: Path, kind: str) -> None:
+async def test_kinds_of_files(owner: House, browser: Browser, tmp_path: Path) -> None:
     row = {"external_id": "R-1", "completed_time": "2024-05-01T10:00:00Z"}
-    if kind == "lines":
-        content = json.dumps({**row, "answers": {NPS: 9}}).encode() + b"\n\n{"
-    elif kind == "json":
-        content = json.dumps({"data": [{**row, NPS: 9}]}).encode()
-    elif kind == "sav":
-        path = tmp_path / "past.sav"
-        frame = pl.DataFrame({"external_id": ["R-1"], "completed_time": [row["completed_time"]], NPS: [9]})
-        pyreadstat.write_sav(frame, path)
-        content = path.read_bytes()
-    else:
-        book, target = openpyxl.Workbook(), io.BytesIO()
-        for line in ([*row, NPS], [*row.values(), 9]):
-            book.worksheets[0].append(line)
-        book.save(target)
-        content = target.getvalue()
-    here = await staged(browser, owner, content, name=f"past.{kind}")
-    assert (kind == "lines") is ("names its members itself" in await read(browser, f"{here}/columns"))
-    assert 303 == (await choose(browser, here)).status_code
-    await worked(owner)
-    said = await read(browser, f"{here}/check")
-    assert ("1 will be imported" in said, "1 are refused" in said) == (True, kind == "lines")
-    assert "How likely? 9" in said
+    path, book, target = tmp_path / "past.sav", openpyxl.Workbook(), io.BytesIO()
+    pyreadstat.write_sav(pl.DataFrame({**{name: [value] for name, value in row.items()}, NPS: [9]}), path)
+    for line in ([*row, NPS], [*row.values(), 9]):
+        book.worksheets[0].append(line)
+    book.save(target)
+    for kind, content in (
+        ("lines", json.dumps({**row, "answers": {NPS: 9}}).encode() + b"\n\n{"),
+        ("json", json.dumps({"data": [{**row, NPS: 9}]}).encode()),
+        ("sav", path.read_bytes()),
+        ("xlsx", target.getvalue()),
+    ):
+        here = await staged(browser, owner, content, name=f"past.{kind}")
+        assert (kind == "lines") is ("names its members itself" in await read(browser, f"{here}/columns"))
+        assert 303 == (await choose(browser, here)).status_code
+        await worked(owner)
+        said = await read(browser, f"{here}/check")
+        assert ("1 will be imported" in said, "1 are refused" in said) == (True, kind == "lines"), kind
+        assert "How likely? 9" in said
 
 
 async def test_interrupted(owner: House, browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,8 +225,7 @@ async def test_failed_and_resumed(owner: House, browser: Browser, monkeypatch: p
     await worked(owner)
     assert "2 will be imported" in await read(browser, f"{here}/check")
     await browser.post(f"{here}/confirm")
-    async with db.transaction(owner.pool) as database:
-        await database.execute("delete from response_upload_piece")  # as an erasure does
+    await owner.execute("delete from response_upload_piece")  # as an erasure does
     await worked(owner)
     assert "The file is no longer kept. Send it again." in await read(browser, here)
     assert 0 == await count(owner)
@@ -244,16 +245,12 @@ async def test_steps_in_their_order(owner: House, browser: Browser) -> None:
     assert 409 == (await browser.post(f"{here}/check")).status_code
     await worked(owner)
     assert here == (await browser.get(f"{here}/check")).headers["location"]
-    again = await staged(browser, owner, GOOD)
-    await choose(browser, again)
-    await worked(owner)
+    again = await checked(browser, owner, GOOD)
     assert "0 will be imported 2 are there already" in await read(browser, f"{again}/check")
 
 
 async def test_removed_as_one(owner: House, browser: Browser) -> None:
-    here = await staged(browser, owner, GOOD)
-    await choose(browser, here)
-    await worked(owner)
+    here = await checked(browser, owner, GOOD)
     await browser.post(f"{here}/confirm")
     await worked(owner)
     assert "2 responses are removed." in await read(browser, f"{here}/removal")

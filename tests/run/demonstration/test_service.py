@@ -56,10 +56,11 @@ async def test_once_with_a_figure_for_each_score(shop: Shop, monkeypatch: pytest
     )
     assert 0 == await shop.fill()
     async with db.connection(shop.pool) as database:
-        found = await overviews.overview(
+        caller = replace(access.installation(shop.seeded.organization_id), scopes=access.SCOPES)
+        found = await overviews.overview_of(
             database,
-            caller=replace(access.installation(shop.seeded.organization_id), scopes=access.SCOPES),
-            application_id=None,
+            caller=caller,
+            subjects=await overviews.get_subjects(database, caller=caller, application_id=None),
             period={"last_days": 30},
             now=database.clock.now() + timedelta(minutes=1),
         )

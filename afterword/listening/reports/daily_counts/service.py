@@ -77,23 +77,16 @@ async def mark(
     """
     known = sorted({(organization_id, questionnaire_id) for organization_id, questionnaire_id, _ in [*touched, *moved]})
     if known:
-        spans = await store.list_spans(db, questionnaires=known)
-        days = {
-            (span, periods.day_of(moment, times.zone_of(span.time_zone)))
-            for span in spans
+        marks = {
+            (span, periods.day_of(moment, times.zone_of(span.time_zone)), periods.hour_name(moment))
+            for span in await store.list_spans(db, questionnaires=known)
             for organization_id, questionnaire_id, moment in (moved if span.dimension == store.CASES else touched)
             if (organization_id, questionnaire_id) == (span.organization_id, span.questionnaire_id)
-            and span.dimension != store.HOUR
         }
+        days = {(span, day) for span, day, _ in marks if span.dimension != store.HOUR}
         await store.insert_dirty_days(db, days=list(days), now=now)
-        hours = {
-            (span, periods.day_of(moment, times.zone_of(span.time_zone)), periods.hour_name(moment))
-            for span in spans
-            for organization_id, questionnaire_id, moment in touched
-            if (organization_id, questionnaire_id) == (span.organization_id, span.questionnaire_id)
-            and span.dimension == store.HOUR
-        }
-        await store.insert_dirty_hours(db, hours=list(hours), now=now)
+        hours = [mark for mark in marks if mark[0].dimension == store.HOUR]
+        await store.insert_dirty_hours(db, hours=hours, now=now)
 
 
 async def keep(db: Database, *, after: Position, now: datetime) -> tuple[int, Position]:

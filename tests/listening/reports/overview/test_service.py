@@ -14,15 +14,10 @@ from tests.listening.reports.conftest import CSAT, NPS, House
 
 
 async def overview(house: House, **given: Any) -> Overview | None:
+    asked: dict[str, Any] = {"caller": house.caller, "period": {"last_days": 30}, **given}
     async with db.connection(house.pool) as database:
-        asked: dict[str, Any] = {
-            "caller": house.caller,
-            "application_id": None,
-            "period": {"last_days": 30},
-            "now": database.clock.now(),
-            **given,
-        }
-        return await reports_overview.overview(database, **asked)
+        found = await reports_overview.get_subjects(database, caller=asked["caller"], application_id=None)
+        return await reports_overview.overview_of(database, subjects=found, now=database.clock.now(), **asked)
 
 
 async def test_without_answers(house: House) -> None:

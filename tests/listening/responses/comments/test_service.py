@@ -17,22 +17,24 @@ PATH = "/q/response/word"
 async def told(house: House, now: datetime) -> House:
     """Comments of four stores: south of three people, and one person who says “parking” five times."""
     given = [
-        *[("north", 3, "The delivery was late", "en")] * 6,
-        *[("north", 10, "Fast Delivery, kind staff", "en")] * 5,
-        *[("south", 3, "delivery", "en")] * 3,
-        *[("east", 9, "Η παράδοση άργησε", "el")] * 5,
-        *[("west", 9, "送货很慢", "zh")] * 7,
-        *[("west", 9, "والتوصيل بطيء", "ar")] * 5,
+        ("north", 3, "The delivery was late", "en", 6),
+        ("north", 10, "Fast Delivery, kind staff", "en", 5),
+        ("south", 3, "delivery", "en", 3),
+        ("east", 9, "Η παράδοση άργησε", "el", 5),
+        ("west", 9, "送货很慢", "zh", 7),
+        ("west", 9, "والتوصيل بطيء", "ar", 5),
     ]
-    for number, (store, score, text, locale) in enumerate(given):
-        at = now - timedelta(minutes=number + 1)
-        await house.respond({NPS: score, TEXT: text}, now=at, metadata={"store_id": store}, locale=locale)
+    at, minute = now, timedelta(minutes=1)
+    for store, score, text, locale, count in given:
+        more: dict[str, Any] = {"metadata": {"store_id": store}, "locale": locale, "count": count, "every": minute}
+        await house.respond({NPS: score, TEXT: text}, now=at - minute, **more)
+        at -= count * minute
     first = await house.respond({NPS: 1, TEXT: "parking"}, now=now - timedelta(hours=2), metadata={"store_id": "east"})
     for number in range(4):
         at = now - timedelta(hours=3 + number)
         await house.respond({TEXT: "parking"}, now=at, responder_id=first.responder_id)
     await house.respond({NPS: 1}, now=now - timedelta(hours=1), metadata={"store_id": "delivery"})
-    await house.follow()
+    await house.write_rows()
     return house
 
 

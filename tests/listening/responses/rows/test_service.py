@@ -46,8 +46,7 @@ async def test_changes(house: House, now: datetime) -> None:
 
 
 async def test_key_question(house: House, now: datetime) -> None:
-    async with db.transaction(house.pool) as database:
-        await database.execute("update questionnaire set key_question_id = $1", CSAT)
+    await house.execute("update questionnaire set key_question_id = $1", CSAT)
     await house.respond({CSAT: 2, NPS: 9}, now=now)
     await house.respond({NPS: 9}, now=now - timedelta(hours=1))
     await house.follow()
@@ -59,8 +58,7 @@ async def test_older_responses(house: House, now: datetime, monkeypatch: pytest.
     monkeypatch.setattr(responses_rows, "FILLED_MAX", 2)
     for hours in range(5):
         await house.respond({NPS: 9}, now=now - timedelta(hours=hours))
-    async with db.transaction(house.pool) as database:
-        await database.execute("delete from event")
+    await house.execute("delete from event")
 
     async def fill() -> int:
         async with db.transaction(house.pool) as database:
