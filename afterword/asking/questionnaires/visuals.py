@@ -393,7 +393,7 @@ async def get_theme(call: Call[None], db: Database) -> Answer:
     layers = await layers_of(db, caller=call.caller, questionnaire_id=questionnaire_id)
     configurations = {name: getattr(layers, name) for name in ("organization", "application", "visual")}
     theme = visuals.inherited(*configurations.values())
-    contrasts = visuals.contrasts(visuals.Brand.of(theme))
+    contrasts = visuals.contrasts(theme)
     return Answer(
         Theme(
             questionnaire_id=questionnaire_id,
