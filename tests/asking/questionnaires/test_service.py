@@ -10,7 +10,6 @@ from afterword import errors, ids
 from afterword.asking.questionnaires import service, store
 from afterword.asking.questionnaires.library import service as library
 from afterword.asking.questionnaires.service import Imported, InvalidFile
-from afterword.core.organizations.access import SCOPES, Caller
 from afterword.kit import db
 from afterword.tenants.organizations import service as accounts
 from tests.conftest import House
@@ -180,21 +179,12 @@ class TestImport:
         assert one.questionnaire.questionnaire_id != other.questionnaire.questionnaire_id
         assert not set(ids_of(one).values()) & set(ids_of(other).values())
 
-    async def test_an_actor_is_remembered(self, shop: Shop) -> None:
-        caller = Caller(
-            organization_id=shop.organization_id,
-            token_id="T" * 22,
-            user_id=None,
-            scopes=SCOPES,
-            application_ids=(),
-            domain="demo",
-            time_zone="UTC",
-            default_locale="en",
-        )
-        imported = await shop.put(actor=caller)
-        assert "T" * 22 == imported.questionnaire.created_by == imported.version.published_by
-        again = await shop.put(FILE + "valid_days: 7\n", actor=replace(caller, user_id="U" * 22))
-        assert ("T" * 22, "U" * 22) == (again.questionnaire.created_by, again.questionnaire.updated_by)
+    async def test_an_actor_is_remembered(self, pool: db.Pool, house: House) -> None:
+        shop, by = Shop(pool, house.organization_id, house.application_id), house.token_id
+        imported = await shop.put(actor=house.caller)
+        assert by == imported.questionnaire.created_by == imported.version.published_by
+        again = await shop.put(FILE + "valid_days: 7\n", actor=replace(house.caller, user_id="U" * 22))
+        assert (by, "U" * 22) == (again.questionnaire.created_by, again.questionnaire.updated_by)
 
     async def test_at_the_same_moment(self, shop: Shop) -> None:
         await shop.put()
@@ -208,15 +198,15 @@ class TestImport:
         assert all(isinstance(one, Imported | errors.Conflict) for one in results)
         assert (1, 1) == await shop.count()
 
-    @pytest.mark.parametrize("name", library.NAMES)
-    async def test_the_library(self, shop: Shop, name: str) -> None:
-        imported = await shop.put(library.text(name), slug=name)
-        assert () == imported.warnings
-        async with db.connection(shop.pool) as database:
-            version = await store.get_version(
-                database, organization_id=shop.organization_id, version_id=imported.version.version_id
-            )
-        assert imported.version.definition == version.definition
+    async def test_the_library(self, shop: Shop) -> None:
+        for name in library.NAMES:
+            imported = await shop.put(library.text(name), slug=name)
+            assert () == imported.warnings
+            async with db.connection(shop.pool) as database:
+                version = await store.get_version(
+                    database, organization_id=shop.organization_id, version_id=imported.version.version_id
+                )
+            assert imported.version.definition == version.definition, name
 
 
 class TestStore:

@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
-from afterword import errors, ids
-from afterword.asking.questionnaires import files
+from afterword import errors
 from afterword.core import foreign
 from afterword.core.foreign import typeform
 from afterword.core.foreign.parts import Read
-from afterword.core.questionnaires.metadata import GLOBAL
+from tests.core.foreign.forms import Taken, leaf
 from tests.core.foreign.qsf import asked, line_of, read, told
 
 AB = [{"id": "i1", "ref": "red", "label": "Red"}, {"id": "i2", "ref": "blue", "label": "Blue"}]
@@ -221,52 +220,33 @@ class TestFields:
         assert [(None, None, 1), ("About you", "Briefly", 2), (None, None, 1)] == pages
 
 
-IS_BLUE = {"subject": "question:one", "operator": "equal", "value": 2}
+IS_BLUE = leaf("one", "equal", 2)
 CHOICE = field("multiple_choice", choices=AB)
+SEVERAL = field("multiple_choice", choices=AB, allow_multiple_selection=True)
 
 
 class TestJumps:
     @pytest.mark.parametrize(
-        ("first", "action", "condition"),
+        ("first", "operator", "value", "condition"),
         [
-            (CHOICE, jump("three"), None),
-            (CHOICE, jump("three", "is", ["blue"]), IS_BLUE),
-            (CHOICE, jump("three", "equal", "Blue"), IS_BLUE),
-            (CHOICE, jump("three", "is_not", ["blue"]), IS_BLUE | {"operator": "not_equal"}),
-            (
-                field("multiple_choice", choices=AB, allow_multiple_selection=True),
-                jump("three", "is", ["red"]),
-                {"subject": "question:one", "operator": "contains", "value": 1},
-            ),
-            (field("yes_no"), jump("three", "is", value=True), IS_BLUE | {"value": True}),
-            (field("legal"), jump("three", "is", value=False), IS_BLUE | {"value": False}),
-            (
-                field("number"),
-                jump("three", "greater_equal_than", 5),
-                IS_BLUE | {"operator": "greater_equal", "value": 5},
-            ),
-            (field("nps"), jump("three", "lower_than", "7"), IS_BLUE | {"operator": "less", "value": 7}),
-            (
-                field("short_text"),
-                jump("three", "begins_with", "a"),
-                IS_BLUE | {"operator": "begins_with", "value": "a"},
-            ),
-            (field("short_text"), jump("three", "equal", ""), {"subject": "question:one", "operator": "is_empty"}),
-            (
-                field("date"),
-                jump("three", "earlier_than", "2026-05-01"),
-                IS_BLUE | {"operator": "less", "value": "2026-05-01"},
-            ),
-            (
-                field("email"),
-                jump("three", "ends_with", ".gr"),
-                {"subject": "question:one:email", "operator": "ends_with", "value": ".gr"},
-            ),
-            (field("yes_no"), jump("three", "answered"), {"subject": "question:one", "operator": "is_not_empty"}),
+            (CHOICE, "always", None, None),
+            (CHOICE, "is", ["blue"], IS_BLUE),
+            (CHOICE, "equal", "Blue", IS_BLUE),
+            (CHOICE, "is_not", ["blue"], leaf("one", "not_equal", 2)),
+            (SEVERAL, "is", ["red"], leaf("one", "contains", 1)),
+            (field("yes_no"), "is", True, leaf("one", "equal", value=True)),
+            (field("legal"), "is", False, leaf("one", "equal", value=False)),
+            (field("number"), "greater_equal_than", 5, leaf("one", "greater_equal", 5)),
+            (field("nps"), "lower_than", "7", leaf("one", "less", 7)),
+            (field("short_text"), "begins_with", "a", leaf("one", "begins_with", "a")),
+            (field("short_text"), "equal", "", leaf("one", "is_empty")),
+            (field("date"), "earlier_than", "2026-05-01", leaf("one", "less", "2026-05-01")),
+            (field("email"), "ends_with", ".gr", leaf("one:email", "ends_with", ".gr")),
+            (field("yes_no"), "answered", None, leaf("one", "is_not_empty")),
         ],
     )
-    def test_taken(self, first: dict[str, Any], action: dict[str, Any], condition: object) -> None:
-        found, made = jumps_of(first, action)
+    def test_taken(self, first: dict[str, Any], operator: str, value: Any, condition: object) -> None:
+        found, made = jumps_of(first, jump("three", operator, value))
         assert [{"target_question_id": "three", "conditions": condition}] == found
         assert line_of(made, "condition").whole
         assert [1, 2] == [len(one["questions"]) for one in made.document["groups"]]
@@ -425,10 +405,7 @@ class TestTexts:
 def test_passes_the_check_of_our_files() -> None:
     fields = [CHOICE, field("short_text", "two", "Why {{field:one}}?"), field("nps", "three")]
     content = form(*fields, logic=logic(jump("three", "is", ["blue"])), thankyou_screens=[THANKS])
-    made = read(content)
-    names = ("default_locale", "locales", "groups", "endings")
-    text = files.written({"display_name": "x"}, {name: made.document[name] for name in names})
-    file = files.read(text, give_id=lambda kind, key: ids.derived(f"{kind}:{key}"), declared=GLOBAL)
-    assert ["single_choice", "text", "nps"] == [one.type for one in file.definition.questions()]
+    made = Taken(content)
+    assert ["single_choice", "text", "nps"] == [one.type for one in made.definition.questions()]
     assert foreign.Summary(3, 3, 1, 1, 0) == foreign.Summary.of(made.lines)
-    assert ("typeform", made) == (foreign.read(content)[0].name, read(content))
+    assert (typeform.FORMAT, read(content)) == foreign.read(content)
