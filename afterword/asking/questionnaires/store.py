@@ -260,19 +260,12 @@ async def insert_version(
     now: datetime,
     by: str | None,
 ) -> Version:
+    document = core_definition.document_of(definition)
     return await db.records(_version).fetch_one(
         f"""insert into questionnaire_version (organization_id, version_id, questionnaire_id, number, note, definition,
                                               checksum, published_time, published_by)
            values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning {VERSION_COLUMNS}""",
-        organization_id,
-        version_id,
-        questionnaire_id,
-        number,
-        note,
-        core_definition.document_of(definition),
-        checksum,
-        now,
-        by,
+        *(organization_id, version_id, questionnaire_id, number, note, document, checksum, now, by),
     )
 
 

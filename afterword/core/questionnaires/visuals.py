@@ -267,11 +267,8 @@ def stylesheet(theme: Theme) -> str:
     """The custom properties that a theme changes, as CSS; the same for the same theme."""
     rules: list[str] = []
     if theme.surface is not None:
-        paper, text = theme.surface
-        ink = _readable(text, CONTRAST_MIN, readable_on(paper), paper)  # what is stored may be older than the rule
-        accents = _accents(theme.color_primary, paper, ink)
-        surface = _surface(paper, ink, accents["--accent-soft"])
-        rules.append(_rule({"color-scheme": _scheme_of(paper), **surface, **accents}))
+        colors = _of_surface(theme.color_primary, *theme.surface)
+        rules.append(_rule({"color-scheme": _scheme_of(colors["--paper"]), **colors}))
     elif theme.color_primary is not None:
         light, dark = (_accents(theme.color_primary, paper, readable_on(paper)) for paper in (_LIGHT, _DARK))
         rules.append(_rule(light))
@@ -328,10 +325,7 @@ def contrasts(theme: Theme) -> list[Contrast]:
 def colors_of(theme: Theme, scheme: Scheme) -> dict[str, Color]:
     """The colours of a theme by their names in stylesheets; those of mails, which cannot mix colours."""
     if theme.surface is not None:
-        paper, text = theme.surface
-        ink = _readable(text, CONTRAST_MIN, readable_on(paper), paper)
-        accents = _accents(theme.color_primary, paper, ink)
-        found = {**_surface(paper, ink, accents["--accent-soft"]), **accents}
+        found = _of_surface(theme.color_primary, *theme.surface)
         return {name.removeprefix("--"): color for name, color in found.items()}
     own = dict(_OURS[scheme])
     if theme.color_primary is not None:
@@ -369,12 +363,14 @@ _FONTS: Final[Mapping[Font, Mapping[str, str]]] = {
 _COMPACT: Final = {"--s4": "12px", "--s5": "16px", "--s6": "20px", "--s7": "28px", "--s8": "40px"}
 
 
-def _surface(paper: Color, ink: Color, accent_soft: Color) -> dict[str, Color]:
-    """All but the accents. `desk` is the background around the page."""
+def _of_surface(primary: Color | None, paper: Color, text: Color) -> dict[str, Color]:
+    """All colours, the accents last. `desk` is the background around the page."""
+    ink = _readable(text, CONTRAST_MIN, readable_on(paper), paper)  # what is stored may be older than the rule
+    accents = _accents(primary, paper, ink)
     negative_soft = _tint(_RED, paper, ink)
     return {
         "--ink": ink,
-        "--ink-soft": _readable(_mix(ink, paper, 0.72), CONTRAST_MIN, ink, paper, accent_soft),
+        "--ink-soft": _readable(_mix(ink, paper, 0.72), CONTRAST_MIN, ink, paper, accents["--accent-soft"]),
         "--paper": paper,
         "--desk": _mix(ink, paper, 0.04),
         "--line": _mix(ink, paper, 0.16),
@@ -383,6 +379,7 @@ def _surface(paper: Color, ink: Color, accent_soft: Color) -> dict[str, Color]:
         "--negative-soft": negative_soft,
         "--gold": _GOLD,
         "--gold-edge": _readable(_GOLD, CONTROL_CONTRAST_MIN, ink, paper),
+        **accents,
     }
 
 

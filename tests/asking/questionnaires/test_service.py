@@ -45,6 +45,10 @@ class Shop:
             }
             return await service.import_file(database, **values | other)
 
+    async def get(self, version_id: str) -> store.Version:
+        async with db.connection(self.pool) as database:
+            return await store.get_version(database, organization_id=self.organization_id, version_id=version_id)
+
     async def count(self) -> tuple[int, int]:
         async with db.connection(self.pool) as database:
             questionnaires: int = await database.fetch_value("select count(*) from questionnaire")
@@ -144,10 +148,7 @@ class TestImport:
         assert ids_of(first) == ids_of(again)
         assert first.version.definition.groups[0].group_id == again.version.definition.groups[0].group_id
         assert "questionnaire.published" == (await shop.events())[-1]
-        async with db.connection(shop.pool) as database:
-            old = await store.get_version(
-                database, organization_id=shop.organization_id, version_id=first.version.version_id
-            )
+        old = await shop.get(first.version.version_id)
         assert "How likely?" == old.definition.questions()[0].title
 
     async def test_a_question_that_comes_back_has_its_id_again(self, shop: Shop) -> None:
@@ -202,25 +203,17 @@ class TestImport:
         for name in library.NAMES:
             imported = await shop.put(library.text(name), slug=name)
             assert () == imported.warnings
-            async with db.connection(shop.pool) as database:
-                version = await store.get_version(
-                    database, organization_id=shop.organization_id, version_id=imported.version.version_id
-                )
-            assert imported.version.definition == version.definition, name
+            assert imported.version.definition == (await shop.get(imported.version.version_id)).definition, name
 
 
 class TestStore:
     async def test_another_organization_finds_nothing(self, pool: db.Pool, shop: Shop) -> None:
         imported = await shop.put()
         neighbour = await open_shop(pool, "neighbour")
+        await shop.get(imported.version.version_id)
+        with pytest.raises(errors.NotFound):  # known to the process, but not to them
+            await neighbour.get(imported.version.version_id)
         async with db.connection(pool) as database:
-            await store.get_version(
-                database, organization_id=shop.organization_id, version_id=imported.version.version_id
-            )
-            with pytest.raises(errors.NotFound):  # known to the process, but not to them
-                await store.get_version(
-                    database, organization_id=neighbour.organization_id, version_id=imported.version.version_id
-                )
             with pytest.raises(errors.NotFound):
                 await store.get_questionnaire(
                     database,
@@ -234,29 +227,23 @@ class TestVersionsKept:
     def nothing_kept(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(store, "_versions", type(store._versions)())
 
-    async def get(self, pool: db.Pool, house: House, version_id: str) -> store.Version:
-        async with db.connection(pool) as database:
-            return await store.get_version(database, organization_id=house.organization_id, version_id=version_id)
+    async def publish(self, shop: Shop, count: int) -> list[str]:
+        files = [FILE.replace("How likely", f"How likely {number}") for number in range(count)]
+        return [(await shop.put(file)).version.version_id for file in files]
 
-    async def publish(self, pool: db.Pool, house: House, count: int) -> list[str]:
-        shop = Shop(pool, house.organization_id, house.application_id)
-        return [
-            (await shop.put(FILE.replace("How likely", f"How likely {n}"))).version.version_id for n in range(count)
-        ]
-
-    async def test_count(self, pool: db.Pool, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-        first, second, third = await self.publish(pool, house, 3)
+    async def test_count(self, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+        first, second, third = await self.publish(shop, 3)
         store._versions.clear()
         monkeypatch.setattr(store, "VERSIONS_KEPT_MAX", 2)
         for version_id in (first, second, first, third):
-            assert version_id == (await self.get(pool, house, version_id)).version_id
+            assert version_id == (await shop.get(version_id)).version_id
         assert [first, third] == [version_id for _, version_id in store._versions]
-        assert await self.get(pool, house, third) is await self.get(pool, house, third)
+        assert await shop.get(third) is await shop.get(third)
 
-    async def test_size(self, pool: db.Pool, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-        first, second = await self.publish(pool, house, 2)
+    async def test_size(self, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+        first, second = await self.publish(shop, 2)
         store._versions.clear()
         monkeypatch.setattr(store, "VERSIONS_KEPT_BYTES_MAX", 1_500)  # one of these and a half
         for version_id in (first, second, first):
-            assert version_id == (await self.get(pool, house, version_id)).version_id
+            assert version_id == (await shop.get(version_id)).version_id
         assert [first] == [version_id for _, version_id in store._versions]

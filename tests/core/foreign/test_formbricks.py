@@ -127,91 +127,50 @@ def test_ces_and_csat_beside_nps() -> None:
 class TestLogic:
     def test_logic_of_blocks_and_recall(self) -> None:
         """Trap 17: the logic is on blocks, and an earlier answer stands in a text as `#recall:…#`."""
-        made = taken(
-            formbricks(
-                block(element("rating", "r", range=5, scale="number"), rule("r", "isLessThan", 3, "b3")),
-                [
-                    element(
-                        "openText", "good", headline={"default": "<p>You gave #recall:r/fallback:somenbspstars#</p>"}
-                    )
-                ],
-                [element("openText", "bad", headline={"default": "Sorry #recall:later/fallback:friend#"})],
-            )
-        )
+        first = block(element("rating", "r", range=5, scale="number"), rule("r", "isLessThan", 3, "b3"))
+        good = {"default": "<p>You gave #recall:r/fallback:somenbspstars#</p>"}
+        bad = {"default": "Sorry #recall:later/fallback:friend#"}
+        others = ([element("openText", "good", headline=good)], [element("openText", "bad", headline=bad)])
+        made = taken(formbricks(first, *others))
         assert [("bad", leaf("r", "less", 3))] == made.jumps("r")
         assert "You gave {{ answer.r | some stars }}" == made["good"].title
         assert "Sorry friend" == made["bad"].title
         assert not made.line("bad").whole
 
     def test_older_surveys_have_questions(self) -> None:
-        older = [
-            element(
-                "nps",
-                "n",
-                logic=[{**rule("n", "equals", 10, "t2"), "actions": [{"objective": "jumpToQuestion", "target": "t2"}]}],
-            ),
-            element("openText", "t1"),
-            element("openText", "t2"),
-        ]
-        made = taken(
-            {
-                "data": {
-                    "name": "Old",
-                    "questions": older,
-                    "thankYouCard": {"enabled": True, "headline": {"default": "Bye"}},
-                }
-            }
-        )
+        leads = rule("n", "equals", 10, "t2") | {"actions": [{"objective": "jumpToQuestion", "target": "t2"}]}
+        older = [element("nps", "n", logic=[leads]), element("openText", "t1"), element("openText", "t2")]
+        card = {"enabled": True, "headline": {"default": "Bye"}}
+        made = taken({"data": {"name": "Old", "questions": older, "thankYouCard": card}})
         assert [("t2", leaf("n", "equal", 10))] == made.jumps("n")
         assert ["Bye"] == [one.title for one in made.definition.endings]
 
     @pytest.mark.parametrize(
-        ("operator", "value", "expected"),
+        ("kind", "operator", "value", "expected"),
         [
-            ("equals", "x", leaf("q", "equal", 1)),
-            ("doesNotEqual", "y", leaf("q", "not_equal", 2)),
-            ("equalsOneOf", ["x", "other"], leaf("q", "in", [1, 3])),
-            ("isSubmitted", None, leaf("q", "is_not_empty")),
-            ("isSkipped", None, leaf("q", "is_empty")),
+            ("Single", "equals", "x", leaf("q", "equal", 1)),
+            ("Single", "doesNotEqual", "y", leaf("q", "not_equal", 2)),
+            ("Single", "equalsOneOf", ["x", "other"], leaf("q", "in", [1, 3])),
+            ("Single", "isSubmitted", None, leaf("q", "is_not_empty")),
+            ("Single", "isSkipped", None, leaf("q", "is_empty")),
+            ("Multi", "includesAllOf", ["x", "y"], {"all": [leaf("q", "contains", 1), leaf("q", "contains", 2)]}),
+            ("Multi", "includesOneOf", ["x", "y"], {"any": [leaf("q", "contains", 1), leaf("q", "contains", 2)]}),
+            ("Multi", "doesNotIncludeAllOf", ["x"], leaf("q", "not_contains", 1)),
+            ("Multi", "equals", "x", leaf("q", "equal", [1])),
         ],
     )
-    def test_of_a_choice(self, operator: str, value: object, expected: object) -> None:
-        first = block(element("multipleChoiceSingle", "q", choices=THREE), rule("q", operator, value, "b3"))
+    def test_of_choices(self, kind: str, operator: str, value: object, expected: object) -> None:
+        first = block(element(f"multipleChoice{kind}", "q", choices=THREE), rule("q", operator, value, "b3"))
         made = taken(formbricks(first, T, U))
         assert [("u", expected)] == made.jumps("q")
         assert made.line("b1", "condition").whole
 
-    @pytest.mark.parametrize(
-        ("operator", "value", "expected"),
-        [
-            ("includesAllOf", ["x", "y"], {"all": [leaf("q", "contains", 1), leaf("q", "contains", 2)]}),
-            ("includesOneOf", ["x", "y"], {"any": [leaf("q", "contains", 1), leaf("q", "contains", 2)]}),
-            ("doesNotIncludeAllOf", ["x"], leaf("q", "not_contains", 1)),
-            ("equals", "x", leaf("q", "equal", [1])),
-        ],
-    )
-    def test_of_several_choices(self, operator: str, value: object, expected: object) -> None:
-        first = block(element("multipleChoiceMulti", "q", choices=THREE), rule("q", operator, value, "b3"))
-        made = taken(formbricks(first, T, U))
-        assert [("u", expected)] == made.jumps("q")
-
     def test_what_always_holds_has_no_condition(self) -> None:
         """A required question is answered when its page is left; so both ways of an optional one are all of them."""
-        made = taken(
-            formbricks(
-                block(
-                    element("openText", "a", required=True),
-                    rule("a", "isSubmitted", None, "b3"),
-                    rule("a", "isSkipped", None, "b2"),
-                ),
-                [element("openText", "b")],
-                block(
-                    element("openText", "c"), rule("c", "isSubmitted", None, "b5"), rule("c", "isSkipped", None, "b5")
-                ),
-                [element("openText", "d")],
-                [element("openText", "e")],
-            )
-        )
+        submitted, skipped = rule("a", "isSubmitted", None, "b3"), rule("a", "isSkipped", None, "b2")
+        first = block(element("openText", "a", required=True), submitted, skipped)
+        third = block(element("openText", "c"), *(rule("c", one, None, "b5") for one in ("isSubmitted", "isSkipped")))
+        made = taken(formbricks(first, T, third, U, [element("openText", "e")]))
         assert [("c", None)] == made.jumps("a")
         assert [("e", leaf("c", "is_not_empty")), ("e", None)] == made.jumps("c")
 
@@ -288,21 +247,12 @@ class TestEnds:
 
 
 def test_languages_and_the_welcome() -> None:
-    made = taken(
-        formbricks(
-            [element("nps", "n", headline={"default": "Würden Sie?", "en": "Would you?", "fr": "Off"}, **LABELS)],
-            languages=[
-                {"language": {"code": "de"}, "default": True},
-                {"language": {"code": "en"}},
-                {"language": {"code": "fr"}, "enabled": False},
-            ],
-            welcomeCard={
-                "enabled": True,
-                "headline": {"default": "Hallo", "en": "Hello"},
-                "subheader": {"default": "<p>Kurz</p>"},
-            },
-        )
-    )
+    asked = element("nps", "n", headline={"default": "Würden Sie?", "en": "Would you?", "fr": "Off"}, **LABELS)
+    languages: list[dict[str, Any]] = [{"language": {"code": code}} for code in ("de", "en", "fr")]
+    languages[0] |= {"default": True}
+    languages[2] |= {"enabled": False}
+    card = {"enabled": True, "headline": {"default": "Hallo", "en": "Hello"}, "subheader": {"default": "<p>Kurz</p>"}}
+    made = taken(formbricks([asked], languages=languages, welcomeCard=card))
     assert ("de", ("de", "en")) == (made.definition.default_locale, made.definition.locales)
     assert ("Würden Sie?", "Would you?") == (made["n"].title, made["n"].translations["en"].title)
     assert {"de": "Hallo\nKurz", "en": "Hello"} == {

@@ -200,7 +200,7 @@ class TestConditions:
         assert "left_out" == made.line("q", "condition").outcome
 
     def test_panels_and_pages(self) -> None:
-        inner = {"type": "panel", "name": "p", "title": "Panel", "visibleIf": "{one} = 'a'"}
+        inner: dict[str, Any] = {"type": "panel", "name": "p", "title": "Panel", "visibleIf": "{one} = 'a'"}
         inner["elements"] = [{**MANY, "visibleIf": "{yes}"}]
         pages = [
             {"name": "first", "elements": [ONE, YES, inner]},

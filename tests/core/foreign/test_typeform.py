@@ -285,10 +285,8 @@ class TestJumps:
 
     def test_of_a_field_that_is_not_there(self) -> None:
         made = read(form(CHOICE, logic=logic(jump("one"), ref="gone")))
-        assert ("left_out", False) == (
-            line_of(made, "condition", "gone").outcome,
-            line_of(made, "condition", "gone").whole,
-        )
+        line = line_of(made, "condition", "gone")
+        assert ("left_out", False) == (line.outcome, line.whole)
 
     def test_rows_of_a_matrix(self) -> None:
         rows = [field("multiple_choice", "price", "Price", choices=AB)]
@@ -305,14 +303,13 @@ class TestJumps:
         assert "The form calculates with answers. This is left out." == told(made, "setting", "logic")
 
 
+BUTTON = {"show_button": True, "button_mode": "redirect"}
+
+
 class TestEndings:
     def test_by_condition(self) -> None:
-        other = {
-            **THANKS,
-            "ref": "other",
-            "title": "Come *back*",
-            "properties": {"description": "_Soon_, {{field:one}}"},
-        }
+        said = {"title": "Come *back*", "properties": {"description": "_Soon_, {{field:one}}"}}
+        other = {**THANKS, "ref": "other", **said}
         action = jump("other", "is", ["blue"], kind="thankyou")
         made = read(form(CHOICE, field("yes_no", "two"), thankyou_screens=[THANKS, other], logic=logic(action)))
         first = {"key": "other", "title": "Come back", "text": "Soon, {{ answer.one | … }}", "conditions": IS_BLUE}
@@ -334,22 +331,11 @@ class TestEndings:
                 "changed",
             ),
             (
-                {
-                    "properties": {
-                        "show_button": True,
-                        "button_mode": "redirect",
-                        "button_text": "Shop",
-                        "redirect_url": "https://shop.example",
-                    }
-                },
+                {"properties": {**BUTTON, "button_text": "Shop", "redirect_url": "https://shop.example"}},
                 {"button_label": "Shop", "button_url": "https://shop.example"},
                 "taken",
             ),
-            (
-                {"properties": {"show_button": True, "button_mode": "redirect", "redirect_url": "http://shop.example"}},
-                {},
-                "changed",
-            ),
+            ({"properties": {**BUTTON, "redirect_url": "http://shop.example"}}, {}, "changed"),
             ({"attachment": {"href": "x"}}, {}, "changed"),
         ],
     )
