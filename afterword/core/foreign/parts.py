@@ -340,16 +340,16 @@ def _with_lists(conditions: list[Condition]) -> list[Condition]:
     return [one for one in conditions if one.get("operator") != "equal" or one["subject"] not in listed] + made
 
 
-def _below(condition: Condition) -> list[Condition]:
+def below(condition: Condition) -> list[Condition]:
     return [condition["not"]] if "not" in condition else condition.get("all") or condition.get("any") or []
 
 
 def _depth(condition: Condition) -> int:
-    return 1 + max(map(_depth, _below(condition)), default=0)
+    return 1 + max(map(_depth, below(condition)), default=0)
 
 
 def _leaves(condition: Condition) -> int:
-    return sum(map(_leaves, _below(condition))) if _below(condition) else 1
+    return sum(map(_leaves, below(condition))) if below(condition) else 1
 
 
 def text_of(content: bytes) -> str:

@@ -250,9 +250,8 @@ def _no_call(_: str, __: Sequence[Tree]) -> Condition:
 
 
 def _subjects(condition: Condition) -> set[str]:
-    below = [condition["not"]] if "not" in condition else condition.get("all") or condition.get("any") or []
     own = ":".join(str(condition.get("subject", "")).split(":")[:2])
-    return {own}.union(*(_subjects(one) for one in below))
+    return {own}.union(*(_subjects(one) for one in parts.below(condition)))
 
 
 # The types: each sets the members of its question, and gives those of its `Subject`

@@ -86,50 +86,50 @@ class TestRefused:
         assert 1 == len(asked(read(json.dumps(content).encode())))
 
 
-CASES: list[tuple[dict[str, Any], list[dict[str, Any]], str]] = [
+CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (
         field("short_text", validations={"required": True, "max_length": 80}),
-        [{"type": "text", "multiline": False, "length_max": 80, "required": True}],
+        {"type": "text", "multiline": False, "length_max": 80, "required": True},
         "taken",
     ),
-    (field("long_text"), [{"type": "text", "multiline": True, "required": None}], "taken"),
-    (field("website"), [{"type": "text"}], "changed"),
-    (field("multiple_choice", choices=AB, randomize=True), [{"type": "single_choice", "randomize": True}], "taken"),
+    (field("long_text"), {"type": "text", "multiline": True, "required": None}, "taken"),
+    (field("website"), {"type": "text"}, "changed"),
+    (field("multiple_choice", choices=AB, randomize=True), {"type": "single_choice", "randomize": True}, "taken"),
     (
         field("multiple_choice", choices=AB, allow_multiple_selection=True, validations={"max_selection": 2}),
-        [{"type": "multiple_choice", "choices_max": 2}],
+        {"type": "multiple_choice", "choices_max": 2},
         "taken",
     ),
-    (field("picture_choice", choices=AB), [{"type": "single_choice"}], "taken"),
-    (field("dropdown", choices=AB), [{"type": "single_choice", "style": "dropdown"}], "taken"),
-    (field("ranking", choices=AB), [{"type": "ranking"}], "taken"),
-    (field("yes_no"), [{"type": "yes_no"}], "taken"),
-    (field("legal"), [{"type": "yes_no"}], "changed"),
-    (field("email"), [{"type": "contact", "contact_fields": ["email"]}], "taken"),
-    (field("phone_number"), [{"type": "contact", "contact_fields": ["phone"]}], "taken"),
+    (field("picture_choice", choices=AB), {"type": "single_choice"}, "taken"),
+    (field("dropdown", choices=AB), {"type": "single_choice", "style": "dropdown"}, "taken"),
+    (field("ranking", choices=AB), {"type": "ranking"}, "taken"),
+    (field("yes_no"), {"type": "yes_no"}, "taken"),
+    (field("legal"), {"type": "yes_no"}, "changed"),
+    (field("email"), {"type": "contact", "contact_fields": ["email"]}, "taken"),
+    (field("phone_number"), {"type": "contact", "contact_fields": ["phone"]}, "taken"),
     (
         field("number", validations={"min_value": 1, "max_value": 9}),
-        [{"type": "number", "number_min": 1, "number_max": 9}],
+        {"type": "number", "number_min": 1, "number_max": 9},
         "taken",
     ),
     (
         field("rating", steps=7, shape="star"),
-        [{"type": "rating", "style": "stars", "scale_min": 1, "scale_max": 7}],
+        {"type": "rating", "style": "stars", "scale_min": 1, "scale_max": 7},
         "taken",
     ),
-    (field("rating", steps=5, shape="heart"), [{"type": "rating", "style": "numbers"}], "taken"),
-    (field("rating", steps=2), [{"type": "single_choice"}], "taken"),
-    (field("opinion_scale", steps=11), [{"type": "rating", "scale_min": 0, "scale_max": 10}], "taken"),
+    (field("rating", steps=5, shape="heart"), {"type": "rating", "style": "numbers"}, "taken"),
+    (field("rating", steps=2), {"type": "single_choice"}, "taken"),
+    (field("opinion_scale", steps=11), {"type": "rating", "scale_min": 0, "scale_max": 10}, "taken"),
     (
         field("opinion_scale", steps=5, start_at_one=True, labels={"left": "Bad", "center": "So so", "right": "Good"}),
-        [{"type": "rating", "scale_min": 1, "scale_max": 5, "low_label": "Bad", "high_label": "Good"}],
+        {"type": "rating", "scale_min": 1, "scale_max": 5, "low_label": "Bad", "high_label": "Good"},
         "changed",
     ),
-    (field("opinion_scale", steps=11, start_at_one=True), [{"type": "single_choice"}], "taken"),
-    (field("nps", labels={"left": "Never"}), [{"type": "nps", "low_label": "Never"}], "taken"),
-    (field("date", structure="MMDDYYYY"), [{"type": "date"}], "taken"),
-    (field("file_upload"), [{"type": "file"}], "taken"),
-    (field("statement", description="More"), [{"type": "statement", "description": "More"}], "taken"),
+    (field("opinion_scale", steps=11, start_at_one=True), {"type": "single_choice"}, "taken"),
+    (field("nps", labels={"left": "Never"}), {"type": "nps", "low_label": "Never"}, "taken"),
+    (field("date", structure="MMDDYYYY"), {"type": "date"}, "taken"),
+    (field("file_upload"), {"type": "file"}, "taken"),
+    (field("statement", description="More"), {"type": "statement", "description": "More"}, "taken"),
     (
         field(
             "contact_info",
@@ -138,12 +138,12 @@ CASES: list[tuple[dict[str, Any], list[dict[str, Any]], str]] = [
                 for key in ("first_name", "last_name", "phone_number", "email")
             ],
         ),
-        [{"type": "contact", "contact_fields": ["name", "phone", "email"], "required": True}],
+        {"type": "contact", "contact_fields": ["name", "phone", "email"], "required": True},
         "taken",
     ),
     (
         field("address", fields=[{"subfield_key": key} for key in ("address", "address_line_2", "zip_code", "city")]),
-        [{"type": "address", "contact_fields": ["street", "postal_code", "city"]}],
+        {"type": "address", "contact_fields": ["street", "postal_code", "city"]},
         "taken",
     ),
 ]
@@ -151,10 +151,10 @@ CASES: list[tuple[dict[str, Any], list[dict[str, Any]], str]] = [
 
 class TestFields:
     @pytest.mark.parametrize(("written", "expected", "outcome"), CASES)
-    def test_whole(self, written: dict[str, Any], expected: list[dict[str, Any]], outcome: str) -> None:
+    def test_whole(self, written: dict[str, Any], expected: dict[str, Any], outcome: str) -> None:
         made = read(form(written))
-        found = asked(made)
-        assert expected == [{name: one.get(name) for name in part} for part, one in zip(expected, found, strict=True)]
+        [found] = asked(made)
+        assert expected == {name: found.get(name) for name in expected}
         assert (outcome, True) == (line_of(made, "question").outcome, line_of(made, "question").whole)
 
     @pytest.mark.parametrize("kind", ["payment", "calendly", "multi_format", "new", ""])

@@ -5,6 +5,7 @@ import hashlib
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given, strategies as st
 
 from afterword import ids
@@ -20,57 +21,44 @@ def give_id(kind: str, key: str) -> str:
     return ids.base62(int.from_bytes(digest[:16], "big"), ids.ID_CHARACTERS)
 
 
+DOCUMENT = yaml.safe_load("""
+default_locale: en
+locales: [en, el]
+translations: {el: {title: Παράδοση}}
+groups:
+  - key: first
+    title: First
+    translations: {el: {title: Πρώτη}}
+    questions:
+      - key: score
+        type: nps
+        title: How likely?
+        required: true
+        low_label: Never
+        jumps:
+          - {target_question_id: why, conditions: {subject: "question:score", operator: less, value: 7}}
+          - {target_question_id: null}
+        translations: {el: {title: "Πόσο πιθανό;", low_label: Ποτέ}}
+  - key: second
+    questions:
+      - key: reasons
+        type: multiple_choice
+        title: Which?
+        randomize: true
+        choices:
+          - {value: 1, label: One}
+          - {value: 2, label: Two}
+          - {value: 3, label: Three}
+          - {value: 8, label: Other, other: true}
+          - {value: 9, label: None, exclusive: true}
+        translations: {el: {choices: {"1": Ένα}}}
+      - {key: why, type: text, title: "Why?"}
+pages: {en: {welcome: Welcome, thank_you: Thanks}, el: {welcome: Καλώς ήρθατε}}
+""")
+
+
 def document() -> dict[str, Any]:
-    return {
-        "default_locale": "en",
-        "locales": ["en", "el"],
-        "translations": {"el": {"title": "Παράδοση"}},
-        "groups": [
-            {
-                "key": "first",
-                "title": "First",
-                "translations": {"el": {"title": "Πρώτη"}},
-                "questions": [
-                    {
-                        "key": "score",
-                        "type": "nps",
-                        "title": "How likely?",
-                        "required": True,
-                        "low_label": "Never",
-                        "jumps": [
-                            {
-                                "target_question_id": "why",
-                                "conditions": {"subject": "question:score", "operator": "less", "value": 7},
-                            },
-                            {"target_question_id": None},
-                        ],
-                        "translations": {"el": {"title": "Πόσο πιθανό;", "low_label": "Ποτέ"}},
-                    }
-                ],
-            },
-            {
-                "key": "second",
-                "questions": [
-                    {
-                        "key": "reasons",
-                        "type": "multiple_choice",
-                        "title": "Which?",
-                        "randomize": True,
-                        "choices": [
-                            {"value": 1, "label": "One"},
-                            {"value": 2, "label": "Two"},
-                            {"value": 3, "label": "Three"},
-                            {"value": 8, "label": "Other", "other": True},
-                            {"value": 9, "label": "None", "exclusive": True},
-                        ],
-                        "translations": {"el": {"choices": {"1": "Ένα"}}},
-                    },
-                    {"key": "why", "type": "text", "title": "Why?"},
-                ],
-            },
-        ],
-        "pages": {"en": {"welcome": "Welcome", "thank_you": "Thanks"}, "el": {"welcome": "Καλώς ήρθατε"}},
-    }
+    return copy.deepcopy(DOCUMENT)
 
 
 def changed(*path: str | int, to: object, of: object = None) -> dict[str, Any]:
