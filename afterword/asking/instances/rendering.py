@@ -19,7 +19,7 @@ from afterword.core.questionnaires.definition import Group
 from afterword.core.questionnaires.endings import Ending
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.questionnaires.questions import TEXTS, localized
-from afterword.core.questionnaires.visuals import FINGERPRINT_CHARACTERS, Brand, Theme, read_address
+from afterword.core.questionnaires.visuals import FINGERPRINT_CHARACTERS, Theme, read_address
 from afterword.core.reading.documents import is_array, is_object
 from afterword.core.text import placeholders
 from afterword.core.text.locales import direction
@@ -429,7 +429,7 @@ class Logo:
 
 def style_url(theme: Theme) -> str:
     """The stylesheet of the theme's colours, font and corners; empty for the default ones."""
-    return static.theme_url(Brand.of(theme))
+    return static.theme_url(theme)
 
 
 def logo_url(theme: Theme, questionnaire_id: str) -> str:

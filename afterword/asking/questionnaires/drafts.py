@@ -175,7 +175,7 @@ async def save(
     """
     before = await get_draft_record(db, **questionnaire.key)
     expect(-1 if before is None else before.revision)
-    known = await _known(db, questionnaire, before)
+    known = before.definition if before else await first_definition(db, questionnaire)  # has the keys of given ids
     kept = drafts.prepared(document, known=known, new_id=lambda: ids.ordered(now))
     findings = Findings(strict=is_strict)
     definition = core_definition.read(kept, findings)
@@ -391,14 +391,6 @@ def _outdated(
     return {locale: texts for locale, texts in found.items() if texts}
 
 
-async def _known(db: Database, questionnaire: Questionnaire, before: DraftRecord | None) -> Mapping[str, object]:
-    """The document to look up the keys of given ids in: the draft, else the published version."""
-    if before is not None:
-        return before.definition
-    version = await access.published(db, questionnaire)
-    return core_definition.document_of(version.definition) if version else {}
-
-
 def _require_members(findings: Findings) -> None:
     """Of strict findings, raise those about unknown members."""
     unknown = [one for one in findings.errors if one.code == "unknown_member"] if findings.strict else []
@@ -424,14 +416,7 @@ async def edit(db: Database, *, caller: Caller, questionnaire_id: str, change: C
     """Save the draft as `change` makes it of the definition that is stored now. Raises NotFound, and what it raises."""
     questionnaire = await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
     document = change(await begun(db, questionnaire=questionnaire))
-    draft, _ = await save(
-        db,
-        questionnaire=questionnaire,
-        document=document,
-        caller=caller,
-        is_strict=False,
-        now=now,
-    )
+    draft, _ = await save(db, questionnaire=questionnaire, document=document, caller=caller, is_strict=False, now=now)
     return draft
 
 

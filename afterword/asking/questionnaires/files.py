@@ -324,7 +324,8 @@ class _Reader:
 
     def _put_scalar(self, event: yaml.ScalarEvent, line: int) -> None:
         if not self._wants_key():
-            self._put(_scalar(event), line)
+            # Plain scalars by the core schema of YAML 1.2, others as trimmed text.
+            self._put(event.value.strip() if event.style else _value_of(event.value), line)
             return
         frame = self._open[-1]
         frame.key = event.value
@@ -364,11 +365,6 @@ class _Reader:
     def _give_up(self, line: int, message: str) -> None:
         self._report(line, message)
         raise InvalidFile(self.problems)
-
-
-def _scalar(event: yaml.ScalarEvent) -> object:
-    """Plain scalars by the core schema of YAML 1.2, others as trimmed text."""
-    return event.value.strip() if event.style else _value_of(event.value)
 
 
 def _value_of(text: str) -> object:

@@ -228,16 +228,14 @@ async def list_definitions(
     db: Database, *, organization_id: str, kind: Kind, application_ids: Sequence[str] = (), page: Page
 ) -> Rows[MetadataDefinition]:
     """Those of the organization and of the product."""
+    products = [_product(one, organization_id) for one in core.PRODUCT if one.kind == kind]
     return await db.records(MetadataDefinition).fetch_list(
         f"""select {_STORED}, false as read_only from metadata_definition where organization_id = $1 and kind = $2
              and (cardinality($3::text[]) = 0 or application_id is null or application_id = any($3))
            union all
            select {_STORED}, true as read_only
            from jsonb_populate_recordset(null::metadata_definition, $4::jsonb)""",
-        organization_id,
-        kind,
-        list(application_ids),
-        [_product(one, organization_id) for one in core.PRODUCT if one.kind == kind],
+        *(organization_id, kind, list(application_ids), products),
         page=page,
     )
 

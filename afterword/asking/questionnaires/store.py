@@ -159,13 +159,12 @@ async def list_group_ids(
     page: Page,
 ) -> Rows[str]:
     rows = await db.fetch_list(
-        """select g.value->>'group_id' as group_id, $4::text as questionnaire_id, $2::text as version_id,
-                  g.value->>'title' as title, g.value->>'description' as description,
-                  g.value->>'display_name' as display_name, (g.value->>'enabled')::boolean as enabled,
-                  g.place::integer - 1 as position
+        """select g.*, $4::text as questionnaire_id, $2::text as version_id, g.ordinality::integer - 1 as position
            from (select definition from questionnaire_version where organization_id = $1 and version_id = $2
                  union all select $3::jsonb where $3 is not null) v,
-             jsonb_array_elements(v.definition->'groups') with ordinality g (value, place)""",
+             rows from (jsonb_to_recordset(v.definition->'groups')
+               as (group_id text, title text, description text, display_name text, enabled boolean))
+             with ordinality g""",
         *(organization_id, version_id, draft, questionnaire_id),
         page=page,
     )
@@ -183,26 +182,18 @@ async def list_question_ids(
     page: Page,
 ) -> Rows[str]:
     rows = await db.fetch_list(
-        """select q.value->>'question_id' as question_id, $3::text as group_id, $5::text as questionnaire_id,
-                  $2::text as version_id, q.value->>'type' as type, q.value->>'title' as title,
-                  q.value->>'description' as description, q.value->>'display_name' as display_name,
-                  (q.value->>'required')::boolean as required, (q.value->>'enabled')::boolean as enabled,
-                  (q.value->>'display_probability')::integer as display_probability,
-                  (q.value->>'randomize')::boolean as randomize, q.value->>'low_label' as low_label,
-                  q.value->>'high_label' as high_label,
-                  (q.value->>'scored')::boolean as scored,
-                  (q.value->>'scale_min')::integer as scale_min, (q.value->>'scale_max')::integer as scale_max,
-                  q.value->>'style' as style, (q.value->>'choices_min')::integer as choices_min,
-                  (q.value->>'choices_max')::integer as choices_max, (q.value->>'rank_max')::integer as rank_max,
-                  (q.value->>'length_max')::integer as length_max, (q.value->>'multiline')::boolean as multiline,
-                  (q.value->>'number_min')::numeric as number_min, (q.value->>'number_max')::numeric as number_max,
-                  (q.value->>'decimals')::integer as decimals, (q.value->>'date_min')::date as date_min,
-                  (q.value->>'date_max')::date as date_max, (q.value->>'files_max')::integer as files_max,
-                  (q.value->>'bytes_max')::integer as bytes_max, q.place::integer - 1 as position
+        """select q.*, $3::text as group_id, $5::text as questionnaire_id, $2::text as version_id,
+             q.ordinality::integer - 1 as position
            from (select definition from questionnaire_version where organization_id = $1 and version_id = $2
                  union all select $4::jsonb where $4 is not null) v,
-                jsonb_array_elements(v.definition->'groups') g,
-                jsonb_array_elements(g->'questions') with ordinality q (value, place)
+             jsonb_array_elements(v.definition->'groups') g,
+             rows from (jsonb_to_recordset(g->'questions') as (
+               question_id text, type text, title text, description text, display_name text, required boolean,
+               enabled boolean, display_probability integer, randomize boolean, low_label text, high_label text,
+               scored boolean, scale_min integer, scale_max integer, style text, choices_min integer,
+               choices_max integer, rank_max integer, length_max integer, multiline boolean, number_min numeric,
+               number_max numeric, decimals integer, date_min date, date_max date, files_max integer,
+               bytes_max integer)) with ordinality q
            where g->>'group_id' = $3""",
         *(organization_id, version_id, group_id, draft, questionnaire_id),
         page=page,
@@ -269,19 +260,12 @@ async def insert_version(
     now: datetime,
     by: str | None,
 ) -> Version:
+    document = core_definition.document_of(definition)
     return await db.records(_version).fetch_one(
         f"""insert into questionnaire_version (organization_id, version_id, questionnaire_id, number, note, definition,
                                               checksum, published_time, published_by)
            values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning {VERSION_COLUMNS}""",
-        organization_id,
-        version_id,
-        questionnaire_id,
-        number,
-        note,
-        core_definition.document_of(definition),
-        checksum,
-        now,
-        by,
+        *(organization_id, version_id, questionnaire_id, number, note, document, checksum, now, by),
     )
 
 

@@ -169,7 +169,7 @@ class TranslationsRequest(fields.Request):
     texts: Annotated[list[TranslationRequest], Meta(max_length=TEXTS_MAX)]
 
 
-class Translation(fields.Answer):
+class Translation(fields.Resource):
     """One text and its translation."""
 
     key: str
@@ -276,16 +276,7 @@ async def _save(call: Call[Any], db: Database, locale: str | None, rows: list[Ro
 
 def _answer(shown: Shown, unknown: list[str]) -> Answer:
     texts = [
-        Translation(
-            key=text.key,
-            path=text.path,
-            question_id=text.question_id,
-            member=text.member,
-            source=text.source,
-            target=text.target,
-            state=state_of(text, shown.outdated),
-            source_before=shown.outdated.get(text.key) or None,
-        )
+        Translation.of(text, state=state_of(text, shown.outdated), source_before=shown.outdated.get(text.key) or None)
         for text in shown.texts
     ]
     states = [one.state for one in texts]

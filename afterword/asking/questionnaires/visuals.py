@@ -84,14 +84,6 @@ async def get_layers(db: Database, *, organization_id: str, questionnaire_id: st
     )
 
 
-async def _list_visuals(db: Database, *, organization_id: str, questionnaire_id: str, page: Page) -> Rows[VisualRecord]:
-    return await db.records(VisualRecord).fetch_list(
-        f"select {_COLUMNS} from questionnaire_visual where organization_id = $1 and questionnaire_id = $2",
-        *(organization_id, questionnaire_id),
-        page=page,
-    )
-
-
 async def _count_visuals(db: Database, *, organization_id: str, questionnaire_id: str) -> int:
     return await db.fetch_value(
         "select count(*) from questionnaire_visual where organization_id = $1 and questionnaire_id = $2",
@@ -172,8 +164,11 @@ async def get(db: Database, *, caller: Caller, questionnaire_id: str, visual_id:
 async def list_of(db: Database, *, caller: Caller, questionnaire_id: str, page: Page) -> Rows[VisualRecord]:
     """Raises NotFound."""
     await access.get(db, caller=caller, questionnaire_id=questionnaire_id)
-    key = {"organization_id": caller.organization_id}
-    rows = await _list_visuals(db, **key, questionnaire_id=questionnaire_id, page=page)
+    rows = await db.records(VisualRecord).fetch_list(
+        f"select {_COLUMNS} from questionnaire_visual where organization_id = $1 and questionnaire_id = $2",
+        *(caller.organization_id, questionnaire_id),
+        page=page,
+    )
     pictures = await _pictures(db, rows.items)
     return rows.map(lambda visual: _judged(visual, pictures))
 
@@ -393,7 +388,7 @@ async def get_theme(call: Call[None], db: Database) -> Answer:
     layers = await layers_of(db, caller=call.caller, questionnaire_id=questionnaire_id)
     configurations = {name: getattr(layers, name) for name in ("organization", "application", "visual")}
     theme = visuals.inherited(*configurations.values())
-    contrasts = visuals.contrasts(visuals.Brand.of(theme))
+    contrasts = visuals.contrasts(theme)
     return Answer(
         Theme(
             questionnaire_id=questionnaire_id,

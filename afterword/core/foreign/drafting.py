@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from afterword.core.foreign import parts
 from afterword.core.foreign.expressions import Tree, Unreadable
-from afterword.core.foreign.parts import Condition, Entry, Keys, Kind, Pipe, Read, Values
+from afterword.core.foreign.parts import NAMES, Condition, Entry, Keys, Kind, Pipe, Read
 from afterword.core.questionnaires import endings
 from afterword.core.questionnaires.conditions import boolean_of, date_of, number_of
 from afterword.core.questionnaires.question_types import (
@@ -24,15 +24,10 @@ from afterword.core.questionnaires.question_types import (
     TYPES,
 )
 from afterword.core.questionnaires.questions import CHOICE_VALUE_MAX
-from afterword.errors import Sentence
 
 Item = dict[str, Any]  # a part of the document of our file
 NOTHING_LIKE: Final = "Afterword has nothing like {name}, so it is left out."
 NO_PLACE: Final = "Afterword has no place for these parts of it: {names}."
-NO_REDIRECT: Final = "Afterword leads nobody away by itself. The page after completion has a button to the address."
-NO_FILES: Final = "These files cannot be sent: “{names}”."
-ONE_CHOICE: Final = "It has one choice alone, so it became a tick."
-NO_SECURE_ADDRESS: Final = "Its button is left out, because its address does not begin with https://."
 PICTURES: Final = "Its pictures and videos are left out."
 FEW: Final = "Only its first {n} entries are taken."
 MIDDLE: Final = "Labels in the middle of the scale are left out."
@@ -41,11 +36,7 @@ VALUES: Final = "Send these values as metadata: {names}."
 SCALE: Final = range(3, 11)  # of the highest number of a rating
 NAMES_CHARACTERS_MAX: Final = 300
 FILES_MAX: Final = 2  # of a question that takes several; ten such questions have all bytes that a response may have
-_FILES: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("jpg", "jpeg", "png", "webp", "gif", "heic", "image"), "picture"), "pdf": "pdf",
-    **dict.fromkeys(("doc", "docx", "odt", "document"), "document"), **dict.fromkeys(("csv", "txt", "text"), "text"),
-    **dict.fromkeys(("xls", "xlsx", "ods"), "spreadsheet"),
-}  # fmt: skip
+_FILES: Final[Mapping[str, str]] = NAMES["all"]["files"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +183,7 @@ class Draft:
         return Making(self, Entry(kind, place, self.text(title) or place, key), source or {}, item=item)
 
     def leave_out(self, kind: Kind, place: str, title: object, name: str) -> None:
-        self.read.leave_out(kind, place, self.text(title) or place, Sentence(NOTHING_LIKE, name=name[:100]))
+        self.read.leave_out(kind, place, self.text(title) or place, NOTHING_LIKE, name=name[:100])
 
     def group(self, name: str) -> Item:
         self.groups.append({"key": self.group_keys.give(name, "g"), "questions": []})
@@ -202,7 +193,7 @@ class Draft:
         """A condition that `read` gives, with its line; None where Afterword cannot express it."""
         found = _attempted(read)
         if found is None or (isinstance(found, dict) and not parts.is_small(found)):
-            entry.left_out(Sentence(parts.NO_CONDITION, text=parts.split(entry.title, 200)[0]))
+            entry.left_out(parts.NO_CONDITION, text=parts.split(entry.title, 200)[0])
             found = None
         self.read.lines.append(entry.line)
         return found
@@ -210,12 +201,12 @@ class Draft:
     def send(self, place: str, names: Iterable[str]) -> None:
         """Says which values of the file are metadata here."""
         one = self.begin("setting", place, "")
-        one.entry.changed(Sentence(VALUES, names=parts.split(", ".join(names), NAMES_CHARACTERS_MAX)[0]))
+        one.entry.changed(VALUES, names=parts.split(", ".join(names), NAMES_CHARACTERS_MAX)[0])
         one.end()
 
     def leave_out_settings(self, settings: Mapping[str, object], names: Iterable[str]) -> None:
         if left := names_of(settings, names):
-            self.read.leave_out("setting", "survey", "", Sentence(NO_PLACE, names=left))
+            self.read.leave_out("setting", "survey", "", NO_PLACE, names=left)
 
     def finish(self, **members: Any) -> Read:
         """The document, without groups that hold nothing."""
@@ -239,7 +230,6 @@ class Making:
     item: Item = field(default_factory=dict[str, Any])
 
     def put(self, name: str, value: object, characters_max: int) -> None:
-        """Sets a text and its translations."""
         for locale, written in self.draft.texts(value).items():
             self.set(locale, name, self.entry.text(written, characters_max, self.pipe))
 
@@ -274,13 +264,13 @@ class Making:
         """
         most = DROPDOWN_CHOICES_MAX if kind == "single_choice" else TYPES[kind].choices_max
         labels = self.few(labels, most - len(added))
-        item, values = self.item, dict(Values.of(list(dict.fromkeys(code for code, _ in labels)), self.entry).by_code)
+        item, values = self.item, parts.values_of(list(dict.fromkeys(code for code, _ in labels)), self.entry)
         for code, _ in added:
             values[code] = _free_value(values.values())
         labels = [*labels, *added]
         item["type"] = kind
         if len(values) == 1 and kind in {"single_choice", "multiple_choice"}:
-            self.entry.changed(Sentence(ONE_CHOICE))
+            self.entry.changed("It has one choice alone, so it became a tick.")
             self.put_consent(labels[0][1])
             return dict.fromkeys(values, True)
         self._labelled("choices", "value", {values[code]: one for code, one in labels})
@@ -298,12 +288,12 @@ class Making:
                 shown, rest = parts.split(words, DESCRIPTION_CHARACTERS_MAX)
                 texts |= {"title": title, "description": shown}
                 if rest:
-                    self.entry.lost(Sentence(parts.CUT, n=DESCRIPTION_CHARACTERS_MAX))
+                    self.entry.lost(parts.CUT, n=DESCRIPTION_CHARACTERS_MAX)
 
     def few(self, entries: Sequence[Any], most: int) -> Sequence[Any]:
         """The first ones of too many."""
         if len(entries) > most:
-            self.entry.lost(Sentence(FEW, n=most))
+            self.entry.lost(FEW, n=most)
         return entries[:most]
 
     def put_rows(self, labels: Sequence[tuple[str, object]]) -> dict[str, str]:
@@ -346,14 +336,16 @@ class Making:
         self.item["files_max"] = FILES_MAX if is_several else 1
         self.item["bytes_max"] = max(min(bytes_max or FILE_BYTES_DEFAULT, FILE_BYTES_DEFAULT), FILE_BYTES_MIN)
         if unknown := [one for one in words if one not in _FILES]:
-            self.entry.lost(Sentence(NO_FILES, names=", ".join(unknown)[:100]))
+            self.entry.lost("These files cannot be sent: “{names}”.", names=", ".join(unknown)[:100])
 
     def put_button(self, url: str, label: object = "", *, at_once: bool = False) -> None:
         """The button of an ending; one without a label has the name of the site. `at_once`: nobody pressed one."""
         if at_once:
-            self.entry.changed(Sentence(NO_REDIRECT))
+            self.entry.changed(
+                "Afterword leads nobody away by itself. The page after completion has a button to the address."
+            )
         if not url.startswith("https://"):
-            self.entry.lost(Sentence(NO_SECURE_ADDRESS))
+            self.entry.lost("Its button is left out, because its address does not begin with https://.")
             return
         site = url.removeprefix("https://").partition("/")[0]
         self.item |= {"button_url": url, "button_label": site[: endings.LABEL_CHARACTERS_MAX]}
@@ -366,7 +358,7 @@ class Making:
     def lose(self, names: str) -> None:
         """Says that these parts are lost; nothing where there are none."""
         if names:
-            self.entry.lost(Sentence(NO_PLACE, names=names))
+            self.entry.lost(NO_PLACE, names=names)
 
     def ask(self, **asked: Any) -> None:
         """Puts the question into the last group; `asked` are members of its `Subject`."""

@@ -67,6 +67,13 @@ class Writer:
         key, title = (thing.key or thing.question_id, thing.plain_title[:120]) if thing else (kind, "")
         self.lines.append(Line(kind, "changed", key, title, (sentence,), key, whole=False))
 
+    def lost(self, question: Question, *parts: str, has_points: bool) -> None:
+        """Says what no other system holds of a question, and these parts; empty names are left out."""
+        points = "points" if has_points else ""
+        share = "the share of people" if question.display_probability < 100 else ""  # noqa: PLR2004
+        pictures = "pictures" if any(choice.picture for choice in question.choices) else ""
+        self.not_held("question", question, (points, share, pictures, *parts))
+
     def not_held(self, kind: Kind, thing: Question | None, parts: Iterable[str]) -> None:
         """Says which of these parts are not held; empty names are left out."""
         if found := ", ".join(filter(None, parts)):
@@ -79,7 +86,6 @@ class Writer:
         return {locale: text for locale, text in found.items() if text}
 
     def labels(self, question: Question, group: str, value: int | str, label: str) -> dict[str, str]:
-        """The label of a choice or a row by language."""
         found: dict[str, str] = {self.definition.default_locale: label}
         for locale, one in question.translations.items():
             found |= {locale: text} if (text := _label(one, group, value)) else {}

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from afterword.core.foreign.parts import NAMES
+
 CHARACTERS_MAX: Final = 4_000
 DEPTH_MAX: Final = 20
 Tree = tuple[Any, ...]
@@ -44,22 +46,9 @@ class Grammar:
     is_bare: bool = False
 
 
-SURVEYJS: Final = Grammar(
-    between={
-        "equal": "equal", "notequal": "not_equal", "less": "less", "lessorequal": "less_equal", "greater": "greater",
-        "greaterorequal": "greater_equal", "contains": "contains", "contain": "contains", "*=": "contains",
-        "notcontains": "not_contains", "notcontain": "not_contains", "anyof": "in", "allof": "all_of",
-        "noneof": "none_of",
-    },
-    behind={"empty": "is_empty", "notempty": "is_not_empty"},
-)  # fmt: skip
+SURVEYJS: Final = Grammar(NAMES["surveyjs"]["between"], NAMES["surveyjs"]["behind"])
 XLSFORM: Final = Grammar()
-LIMESURVEY: Final = Grammar(
-    between={
-        "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal",
-    },
-    is_bare=True,
-)  # fmt: skip
+LIMESURVEY: Final = Grammar(NAMES["limesurvey"]["between"], is_bare=True)
 
 
 def read(text: str, grammar: Grammar) -> Tree:

@@ -5,14 +5,14 @@ leads out of the survey, and then to its end, becomes an ending.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from afterword.core.foreign import parts
+from afterword.core.foreign import drafting, parts
 from afterword.core.foreign.drafting import Draft, Item, Making, Unreadable, items, joined, members, names_of, strings
-from afterword.core.foreign.parts import Condition, Entry, Pipe, Read
+from afterword.core.foreign.parts import NAMES, Condition, Entry, Pipe, Read
 from afterword.core.questionnaires import endings
 from afterword.core.questionnaires.definition import PAGE_CHARACTERS_MAX
 from afterword.core.questionnaires.question_types import (
@@ -22,41 +22,19 @@ from afterword.core.questionnaires.question_types import (
     TEXT_CHARACTERS_MAX,
     TITLE_CHARACTERS_MAX,
 )
-from afterword.errors import Sentence
 
-LANGUAGE: Final = "The file does not name its language, so it counts as {name}."
-LOOK: Final = "Afterword shows this scale as numbers, not as stars or smileys."
-OTHER_SCALE: Final = "The scale of this type has {n} points in Afterword, so it became a rating with the same points."
-ADDRESS_IN_TEXT: Final = "Afterword has no button between questions, so its address stands in the text."
-BECAME_ENDING: Final = "It became a page after completion, whose button leads to the same address."
-NO_CLICKS: Final = "Afterword does not know whether somebody clicked, so the condition counts as met."
 BACKWARDS: Final = "A jump leads to a later question, so this one back is left out."
 NO_WAY: Final = "No jump leads to this ending, so it is left out."
 FALLBACK_CHARACTERS_MAX: Final = 200
-RATING_POINTS: Final = range(3, 11)
 
 _RECALL: Final = re.compile(r"#recall:([A-Za-z0-9_-]{1,100})/fallback:([^#]{0,300})#")
 _METADATA: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}\Z")
 _HTTPS: Final = re.compile(r"https://[^\s\"'<>\\{}]{1,1900}\Z")
-_OPERATORS: Final[Mapping[str, str]] = {
-    "equals": "equal", "doesNotEqual": "not_equal", "contains": "contains", "doesNotContain": "not_contains",
-    "startsWith": "begins_with", "endsWith": "ends_with", "isSubmitted": "is_not_empty", "isSkipped": "is_empty",
-    "isGreaterThan": "greater", "isLessThan": "less", "isGreaterThanOrEqual": "greater_equal",
-    "isLessThanOrEqual": "less_equal", "equalsOneOf": "in", "isAnyOf": "in", "includesAllOf": "all_of",
-    "includesOneOf": "in", "doesNotIncludeAllOf": "none_of", "doesNotIncludeOneOf": "none_of", "isAccepted": "is_true",
-    "isAfter": "greater", "isBefore": "less", "isSet": "is_not_empty", "isNotEmpty": "is_not_empty",
-    "isNotSet": "is_empty", "isEmpty": "is_empty",
-}  # fmt: skip
+_OPERATORS: Final[Mapping[str, str]] = NAMES["formbricks"]["operators"]
 _OF_HIDDEN: Final = frozenset({"equal", "not_equal", "is_empty", "is_not_empty", "contains"})
 _NEGATED: Final[Mapping[str, str]] = {"doesNotStartWith": "begins_with", "doesNotEndWith": "ends_with"}
-_FIELDS: Final[Mapping[str, str]] = {
-    "firstName": "name", "lastName": "name", "email": "email", "phone": "phone", "addressLine1": "street",
-    "city": "city", "state": "region", "zip": "postal_code", "country": "country",
-}  # fmt: skip
-_SETTINGS: Final = (
-    "followUps", "triggers", "variables", "segment", "styling", "autoClose", "delay", "displayPercentage", "recaptcha",
-    "surveyClosedMessage", "pin", "isVerifyEmailEnabled", "customScripts",
-)  # fmt: skip
+_FIELDS: Final[Mapping[str, str]] = NAMES["formbricks"]["fields"]
+_SETTINGS: Final[Sequence[str]] = NAMES["formbricks"]["settings"]
 
 
 def _survey_of(document: object) -> dict[str, Any]:
@@ -123,7 +101,7 @@ class _Reader:
         survey, draft = self.survey, self.draft
         if not items(survey.get("languages")) and not survey.get("defaultLanguage"):
             language = draft.begin("setting", "languages", "")
-            language.entry.said(Sentence(LANGUAGE, name=draft.locale))
+            language.entry.said("The file does not name its language, so it counts as {name}.", name=draft.locale)
             language.end()
         for index, block in enumerate(self.blocks):
             if len(self.blocks) > 1 and self._is_last_button(index):
@@ -152,7 +130,7 @@ class _Reader:
         one.lose(names_of(element, ("imageUrl", "videoUrl")))
         make = _MAKERS.get(kind)
         if make is None:
-            one.entry.lost(Sentence(parts.NO_QUESTION, name=kind))
+            one.entry.lost(parts.NO_QUESTION, name=kind)
         one.ask(**(make(one) or {} if make else {}))
 
     def _pipe(self, entry: Entry) -> Pipe:
@@ -163,7 +141,7 @@ class _Reader:
                 return parts.variable(f"answer.{self.draft.asked[name].key}", fallback)
             if name in self.hidden and _METADATA.match(name):
                 return parts.variable(f"questionnaire.{name}", fallback)
-            entry.lost(Sentence(parts.NO_VALUE, name=name))
+            entry.lost(parts.NO_VALUE, name=name)
             return fallback
 
         return lambda text: _RECALL.sub(one, text)
@@ -211,7 +189,7 @@ class _Reader:
         if asked.type == "statement":
             element = next((one for each in self.blocks for one in each.elements if one.get("id") == name), {})
             if operator in {"isClicked", "isNotClicked"} and element.get("buttonExternal"):
-                entry.lost(Sentence(NO_CLICKS))
+                entry.lost("Afterword does not know whether somebody clicked, so the condition counts as met.")
             return operator not in {"isSkipped", "isNotClicked"}
         is_required = any(one["key"] == asked.key and one["required"] for one in block.questions)
         if is_required and operator in {"isSubmitted", "isSkipped"}:
@@ -241,7 +219,7 @@ class _Reader:
         element = block.elements[0]
         one = self.draft.begin("ending", str(element.get("id")), element.get("headline"))
         one.entry.kind = "question"
-        one.entry.changed(Sentence(BECAME_ENDING))
+        one.entry.changed("It became a page after completion, whose button leads to the same address.")
         card = {**element, "buttonLabel": element.get("ctaButtonLabel"), "buttonLink": element["buttonUrl"]}
         block.ending = self._card(one, card)
 
@@ -253,7 +231,7 @@ class _Reader:
         for target, condition in block.edges:
             place = self.places.get(target, len(self.blocks))
             if place <= index:
-                self.draft.read.leave_out("condition", block.name, "", Sentence(BACKWARDS))
+                self.draft.read.leave_out("condition", block.name, "", BACKWARDS)
             else:
                 jumps.append({"target_question_id": self._first_of(place), "conditions": condition})
         follows = self.blocks[index + 1 : index + 2]
@@ -286,9 +264,7 @@ class _Reader:
             if name != general and condition is not None and parts.is_small(condition):
                 found.append({**item, "conditions": condition})
             elif name != general:
-                self.draft.read.leave_out(
-                    "ending", name, "", Sentence(parts.NO_CONDITION if ways[name] else NO_WAY, text=name)
-                )
+                self.draft.read.leave_out("ending", name, "", parts.NO_CONDITION if ways[name] else NO_WAY, text=name)
         return [*found, *([made[general]] if general in made else [])]
 
     def _ends_of(self, index: int, block: _Block) -> list[tuple[str, Condition | None]]:
@@ -359,7 +335,7 @@ def _nps(one: Making) -> None:
 
 def _scale(one: Making) -> None:
     kind, look, points = one.source["type"], str(one.source.get("scale", "number")), one.source.get("range")
-    points = points if points in RATING_POINTS else 5
+    points = points if points in drafting.SCALE else 5
     one.put_ends(one.source.get("lowerLabel"), one.source.get("upperLabel"))
     if (kind, points) in {("csat", 5), ("ces", 7)}:
         one.item["type"] = kind
@@ -370,9 +346,12 @@ def _scale(one: Making) -> None:
         one.item |= {"type": "rating", "scale_min": 1, "scale_max": points, "style": style}
     shown = {"smileys": "smiley", "rating": "star" if look == "star" else "number"}.get(one.item["type"], "number")
     if look != shown:
-        one.entry.said(Sentence(LOOK))
+        one.entry.said("Afterword shows this scale as numbers, not as stars or smileys.")
     if kind != "rating" and one.item["type"] != kind:
-        one.entry.lost(Sentence(OTHER_SCALE, n=5 if kind == "csat" else 7))
+        one.entry.lost(
+            "The scale of this type has {n} points in Afterword, so it became a rating with the same points.",
+            n=5 if kind == "csat" else 7,
+        )
 
 
 def _choice(one: Making) -> Item:
@@ -457,7 +436,7 @@ def _button(one: Making) -> None:
     """A text; a button that leads out has its address behind it."""
     url = str(one.source.get("buttonUrl") or "")
     if one.source.get("buttonExternal") is True and url:
-        one.entry.lost(Sentence(ADDRESS_IN_TEXT))
+        one.entry.lost("Afterword has no button between questions, so its address stands in the text.")
         words = f"{one.draft.text(one.source.get('ctaButtonLabel'))}: {url}".strip(": ")
         for texts in (one.item, *members(one.item.get("translations")).values()):
             texts["description"] = "\n\n".join(

@@ -19,8 +19,6 @@ from afterword.core.questionnaires.question_types import DESCRIPTION_CHARACTERS_
 from afterword.core.reading.documents import LOCALES_MAX
 from afterword.errors import Sentence
 
-NO_QUOTA: Final = "This quota cannot be expressed."
-NO_ADDRESS: Final = "The address at the end does not begin with https://, or has values in it."
 _NAME: Final = re.compile(
     r"\{(?:INSERTANS:)?([\w.:#]+?)(?:\.(?:shown|NAOK|value|code|question))?\}|\{[^\s{}][^{}]{0,400}\}"
 )
@@ -90,7 +88,7 @@ class _Reader:
             endings.append(self._ending(address))
         for name, text in _SETTINGS.items():
             if self.survey.settings.get(name) == "Y":
-                draft.read.leave_out("setting", name, "", Sentence(text))
+                draft.read.leave_out("setting", name, "", text)
         others = pages.item.pop("translations", {})
         by_locale = {locale: page for locale, page in ((draft.locale, pages.item), *others.items()) if page}
         return draft.finish(**about.item, pages=by_locale, endings=[one for one in endings if one])
@@ -107,7 +105,7 @@ class _Reader:
         for name in dict.fromkeys(names):
             locale, found = parts.locale_of(name), self.draft.languages
             if locale is None or locale in found.values() or len(found) > LOCALES_MAX:
-                self.draft.read.leave_out("setting", name, "", Sentence(parts.NO_LANGUAGE, name=name))
+                self.draft.read.leave_out("setting", name, "", parts.NO_LANGUAGE, name=name)
             else:
                 found |= {name: locale, "": found.get("", locale)}
         self.draft.languages = self.draft.languages or {"": "en"}
@@ -137,7 +135,7 @@ class _Reader:
                 item["enabled"] = False
         self.draft.read.lines += [maker.entry.line, *([texts.line] if texts.line.sentences else [])]
         for sentence in dict.fromkeys([*maker.left_out, *_left_out(asked)]):
-            self.draft.read.leave_out("setting", asked.code, title, sentence)
+            self.draft.read.leave_out("setting", asked.code, title, sentence.text, **sentence.values)
         self.names |= names
 
     # Conditions and names
@@ -210,7 +208,7 @@ class _Reader:
         except Unreadable:
             condition = None
         if condition is None or not 1 <= limit <= QUOTA_RESPONSES_MAX:
-            one.entry.left_out(Sentence(NO_QUOTA))
+            one.entry.left_out("This quota cannot be expressed.")
         else:
             one.item |= {"key": one.entry.key, "conditions": condition, "responses_max": limit}
             one.put("text", quota.texts["message"], TEXT_CHARACTERS_MAX)
@@ -220,7 +218,7 @@ class _Reader:
         """The address at the end, as a button below the last text."""
         one = self.draft.begin("ending", "url", address)
         if not address.startswith("https://") or "{" in address:
-            one.entry.left_out(Sentence(NO_ADDRESS))
+            one.entry.left_out("The address at the end does not begin with https://, or has values in it.")
         else:
             one.item |= {"key": one.entry.key, "button_url": address, "button_label": address[:LABEL_CHARACTERS_MAX]}
             one.put("button_label", self.survey.texts["urldescription"], LABEL_CHARACTERS_MAX)
@@ -234,7 +232,6 @@ def _codes(subject: Subject, compare: Callable[[Any, Any], bool], bound: float |
 
 
 def _left_out(asked: Thing) -> list[Sentence]:
-    """Settings that have no counterpart."""
     found = [(text, asked.setting(name)) for name, text in SETTINGS.items()]
     said = [Sentence(text, value=value[:200]) for text, value in found if value not in {"", "0"}]
     if any(row["relevance"] not in _ALWAYS for row in asked.inside):

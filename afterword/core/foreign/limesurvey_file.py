@@ -21,7 +21,6 @@ QUESTIONS_MAX: Final = 1_000
 PARTS_MAX: Final = 500  # rows or answers of a question
 CELL_CHARACTERS_MAX: Final = 500_000
 NOT_ONE: Final = "This is not a whole survey of LimeSurvey."
-NOT_A_SURVEY: Final = "This is a part of a survey, such as a group. Export the survey itself."
 Texts = dict[str, str]  # by language, "" for all languages
 Row = dict[str, str]
 Tables = defaultdict[str, list[Row]]
@@ -121,7 +120,7 @@ def of_structure(text: str) -> Survey:
     handler = _Handler()
     elements.parse(text, handler, message=NOT_ONE)
     if handler.type != "Survey":
-        raise unreadable(NOT_A_SURVEY)
+        raise unreadable("This is a part of a survey, such as a group. Export the survey itself.")
     return _survey_of(handler.tables)
 
 

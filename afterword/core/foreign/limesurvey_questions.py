@@ -37,14 +37,9 @@ FIXED: Final[Mapping[str, tuple[str, ...]]] = {
 OTHER: Final = "-oth-"  # the code of a text beside the choices
 DASH: Final = "\N{EN DASH}"
 FORMULA: Final = "A bound of its answer follows from a formula: “{value}”."
-MANY: Final = "Its fields became one text, since a questionnaire has at most 200 questions."
-NO_VALUES: Final = "A label shows a value, which labels cannot do here."
-NO_FIELD: Final = "It has no field. It became a text without an answer."
 NO_WORDS: Final = "A text is empty, so its code stands there: “{code}”."
-NO_TRANSLATION: Final = "Words of LimeSurvey itself are in English in these languages: “{names}”."
 LONG: Final = "It has more rows than a matrix, so it became {n} of them."
 ONE_COLUMN: Final = "It has one column alone, so its rows became choices."
-EXCHANGED: Final = "Its rows and columns are exchanged on the page."
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
 _EXPRESSION: Final = re.compile(r"\{[^\s{}][^{}]{0,400}\}")
 
@@ -70,11 +65,11 @@ class Maker:
             self.name("", subject)
         if not self.made and kind not in _SILENT:
             self.question("statement")
-            self.entry.left_out(Sentence(NO_FIELD))
+            self.entry.left_out("It has no field. It became a text without an answer.")
         if len(self.made) > 1:
-            self.entry.changed(Sentence(self._split, n=len(self.made)))
+            self.entry.changed(self._split, n=len(self.made))
         if self.thing.setting("hidden") == "1":
-            self.entry.changed(Sentence("It is hidden, so it is switched off."))
+            self.entry.changed("It is hidden, so it is switched off.")
             for item in self.made:
                 item["enabled"] = False
         self.entry.key = self.made[0]["key"] if self.made else ""
@@ -91,7 +86,7 @@ class Maker:
             if len(titles[name]) > types.TITLE_CHARACTERS_MAX:
                 titles[name], helps[name] = escape(part), f"{escape(title)}\n\n{helps.get(name, '')}"
         if not self.draft.text(titles):
-            self.entry.changed(Sentence(NO_WORDS, code=self.thing.code))
+            self.entry.changed(NO_WORDS, code=self.thing.code)
         one.put_title(titles, helps)
         one.item |= members
         self.draft.groups[-1]["questions"].append(one.item)
@@ -118,7 +113,7 @@ class Maker:
         found = part.texts["question"] or part.texts["answer"]
         if plain(self.draft.texts(found).get(self.draft.locale)):
             return found
-        self.entry.lost(Sentence(NO_WORDS, code=part.code))
+        self.entry.lost(NO_WORDS, code=part.code)
         return {**found, next(iter(self.draft.languages)): escape(part.code)}
 
     def labels(self, parts: Iterable[Thing]) -> list[tuple[str, object]]:
@@ -127,7 +122,7 @@ class Maker:
         for one in parts:
             words = {name: plain(text) for name, text in self.label(one).items()}
             if any(map(_EXPRESSION.search, words.values())):
-                self.entry.lost(Sentence(NO_VALUES))
+                self.entry.lost("A label shows a value, which labels cannot do here.")
             found.append((one.code, {name: escape(_EXPRESSION.sub("…", text)) for name, text in words.items()}))
         return found
 
@@ -135,11 +130,12 @@ class Maker:
         """Words of LimeSurvey itself, in the languages of the survey."""
         locales = {name: locale.partition("-")[0] for name, locale in self.draft.languages.items()}
         if lacking := sorted({locale for locale in locales.values() if locale not in WORDS}):
-            self.entry.lost(Sentence(NO_TRANSLATION, names=", ".join(lacking)))
+            self.entry.lost(
+                "Words of LimeSurvey itself are in English in these languages: “{names}”.", names=", ".join(lacking)
+            )
         return {name: WORDS.get(locale, WORDS["en"])[code] for name, locale in locales.items()}
 
     def fixed(self, codes: Iterable[str]) -> list[Thing]:
-        """Answers that LimeSurvey itself names."""
         return [answer(code, self.words(code) if code in WORDS["en"] else {"": code}) for code in codes]
 
     def choices(self, one: Making, parts: Sequence[Thing]) -> Subject:
@@ -170,7 +166,6 @@ class Maker:
         return found
 
     def field(self, *codes: str, label: Texts | None = None) -> Subject:
-        """A question for a text or a number."""
         kind = self.thing["type"]
         if kind in {"N", "K", ":"} or self.thing.setting("numbers_only") == "1":
             one = self.question("number", *codes, label=label, **self._bounds())
@@ -182,7 +177,6 @@ class Maker:
         return one.subject()
 
     def _bounds(self) -> Item:
-        """The members of a number."""
         before, behind = ("multiflexible_", "") if self.thing["type"] == ":" else ("", "_num_value_n")
         low, high = self.number(f"{before}min{behind}"), self.number(f"{before}max{behind}")
         is_slider = self.thing.setting("slider_layout") == "1"
@@ -204,7 +198,7 @@ class Maker:
         `ending`: of the names of its rows.
         """
         if len(answers) == 1:
-            self.entry.changed(Sentence(ONE_COLUMN))
+            self.entry.changed(ONE_COLUMN)
             subject = self.choices(self.question("multiple_choice", *codes, label=label), rows)
             for row in rows:
                 self.name(f"{row.code}{ending}", subject, row.code)
@@ -335,7 +329,7 @@ def _matrix(maker: Maker) -> None:
     kind, rows = maker.thing["type"], maker.rows()
     answers = maker.fixed(FIXED[kind]) if kind in FIXED else maker.answers()
     if kind == "H":
-        maker.entry.changed(Sentence(EXCHANGED))
+        maker.entry.changed("Its rows and columns are exchanged on the page.")
     maker.matrix(rows, answers)
 
 
@@ -365,7 +359,7 @@ def _date(maker: Maker) -> Subject:
     kind = "time" if not signs else "date_time" if "H" in written else "date"
     if 0 < len(signs) < len("dmy"):
         said = "It asks for a part of a day ({format}); here people give the whole day."
-        maker.entry.lost(Sentence(said, format=written))
+        maker.entry.lost(said, format=written)
     question = maker.question(kind)
     for name in ("date_min", "date_max"):
         bound = maker.thing.setting(name)
@@ -389,16 +383,16 @@ def _statement(maker: Maker) -> None:
     if any(map(plain, maker.thing.texts["question"].values())):
         maker.question("statement")
     else:
-        maker.entry.changed(Sentence("It is empty, so nothing is shown."))
+        maker.entry.changed("It is empty, so nothing is shown.")
 
 
 def _language(maker: Maker) -> None:
-    maker.entry.changed(Sentence("Each page lets people choose their language, so nobody is asked for it."))
+    maker.entry.changed("Each page lets people choose their language, so nobody is asked for it.")
 
 
 def _equation(maker: Maker) -> None:
     said = "It calculates a value, which Afterword does not do: “{text}”."
-    maker.entry.left_out(Sentence(said, text=maker.draft.text(maker.thing.texts["question"])[:200]))
+    maker.entry.left_out(said, text=maker.draft.text(maker.thing.texts["question"])[:200])
 
 
 def _in_one_text(maker: Maker) -> Subject:
@@ -406,13 +400,13 @@ def _in_one_text(maker: Maker) -> Subject:
     labels = (maker.draft.text(maker.label(one)) for one in maker.thing.inside)
     below = "\n".join([*filter(None, [question.item.get("description")]), *labels])
     question.item["description"] = maker.entry.text(below, types.DESCRIPTION_CHARACTERS_MAX)
-    maker.entry.lost(Sentence(MANY))
+    maker.entry.lost("Its fields became one text, since a questionnaire has at most 200 questions.")
     return question.subject()
 
 
 def _unknown(maker: Maker) -> None:
     maker.question("statement")
-    maker.entry.left_out(Sentence(NO_QUESTION, name=maker.thing["type"][:20] or "?"))
+    maker.entry.left_out(NO_QUESTION, name=maker.thing["type"][:20] or "?")
 
 
 _SILENT: Final = frozenset("XI*")  # which say themselves that nothing becomes of them

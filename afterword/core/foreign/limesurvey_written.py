@@ -8,6 +8,7 @@ from html import escape
 from typing import Final
 
 from afterword.core.foreign.exports import NO_FIELDS, NO_SCORE, Source, Unwritable, Writer, Written, shown_when
+from afterword.core.foreign.parts import NAMES
 from afterword.core.questionnaires.conditions import Leaf
 from afterword.core.questionnaires.endings import localized
 from afterword.core.questionnaires.question_types import Choice, Question
@@ -20,23 +21,15 @@ SURVEY: Final = 100_001  # another number is given where a survey has this one
 CODE_CHARACTERS_MAX: Final = 20
 OTHER: Final = "-oth-"
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_OPERATORS: Final[Mapping[str, str]] = {
-    "equal": "==", "not_equal": "!=", "greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<=",
-}  # fmt: skip
-_TYPES: Final[Mapping[str, str]] = {
-    "choice": "L", "choices": "M", "yes_no": "Y", "matrix": "F", "ranking": "R", "text": "T", "number": "N",
-    "date": "D", "time": "D", "date_time": "D", "consent": "M", "contact": "Q", "files": "|", "none": "X", "scale": "L",
-}  # fmt: skip
+_OPERATORS: Final[Mapping[str, str]] = NAMES["limesurvey"]["signs"]
+_TYPES: Final[Mapping[str, str]] = NAMES["limesurvey"]["types"]
 _ATTRIBUTES: Final = (
     ("min_answers", "choices_min"), ("max_answers", "choices_max"), ("max_answers", "rank_max"),
     ("maximum_chars", "length_max"), ("max_num_of_files", "files_max"), ("min_num_value_n", "number_min"),
     ("max_num_value_n", "number_max"), ("date_min", "date_min"), ("date_max", "date_max"),
 )  # fmt: skip
 _FORMATS: Final[Mapping[str, str]] = {"date": "yyyy-mm-dd", "time": "HH:MM", "date_time": "yyyy-mm-dd HH:MM"}
-_FILES: Final[Mapping[str, str]] = {
-    "picture": "png,jpg,jpeg,gif,webp", "pdf": "pdf", "document": "docx,odt", "spreadsheet": "xlsx,ods",
-    "text": "txt,csv",
-}  # fmt: skip
+_FILES: Final[Mapping[str, str]] = NAMES["limesurvey"]["endings"]
 _EVERY: Final[Mapping[str, object]] = {  # of the columns of questions and those below them
     "sid": SURVEY, "preg": "", "encrypted": "N", "scale_id": 0, "same_default": 0, "modulename": "",
 }  # fmt: skip
@@ -128,14 +121,12 @@ class _Writer(Writer):
             texts = {"value": self.labels(question, "choices", other.value, other.label)}
             self._add_texts("question_attributes", texts, qid=qid, attribute="other_replace_text")
         self._parts(question, qid, gid, kind)
-        lost = [
-            "points" if question.has_points and question.shape not in {"choice", "matrix"} else "",
-            "the share of people" if question.display_probability < 100 else "",  # noqa: PLR2004
-            "pictures" if any(choice.picture for choice in question.choices) else "",
+        self.lost(
+            question,
             "slider" if question.style == "slider" else "",
             "labels of the ends" if kind in {"5", "N"} and (question.low_label or question.high_label) else "",
-        ]
-        self.not_held("question", question, lost)
+            has_points=question.has_points and question.shape not in {"choice", "matrix"},
+        )
 
     def _kind(self, question: Question) -> tuple[str, Row]:
         """The type there, and the attributes that bound its answers."""

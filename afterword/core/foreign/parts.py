@@ -5,9 +5,11 @@ report. The sentences are shown in the console too, so they stand in its catalog
 """
 
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import unescape
+from importlib import resources
 from typing import Any, Final, Literal
 
 import msgspec
@@ -26,6 +28,9 @@ Condition = dict[str, Any]
 Pipe = Callable[[str], str]
 """Puts our variables in the place of those of a plain text; see `piping`."""
 
+NAMES: Final[Mapping[str, Mapping[str, Any]]] = tomllib.loads(
+    resources.files(__package__ or "").joinpath("names.toml").read_text("utf-8")
+)
 BYTES_MAX: Final = 5_000_000
 KEY_CHARACTERS_MAX: Final = 64
 TITLE_SHOWN_CHARACTERS: Final = 120
@@ -35,9 +40,9 @@ _NO_KEY: Final = re.compile(r"[^a-z0-9]+")
 
 NOT_OF: Final = "This is not a file of {name}."
 NO_QUESTION: Final = "Afterword has no question of the type {name}. It became a text without an answer."
+NO_LIST: Final = "Its choices are not in the file. It became a text without an answer."
 SEVERAL: Final = "It became {n} questions, one for each of its fields."
 CUT: Final = "A text is longer than {n} characters and was cut."
-RENUMBERED: Final = "Its codes became numbers: {codes}."
 NO_CONDITION: Final = "Afterword cannot express this condition, so everybody is asked: “{text}”."
 NO_VALUE: Final = "A text shows a value that Afterword does not have, so … stands there: “{name}”."
 NO_LANGUAGE: Final = "Afterword does not know this language, or has it already: “{name}”."
@@ -67,9 +72,8 @@ class Read:
     document: dict[str, Any] = field(default_factory=dict[str, Any])
     lines: list[Line] = field(default_factory=list[Line])
 
-    def leave_out(self, kind: Kind, place: str, title: str, sentence: Sentence) -> None:
-        """Add a line about something that is not taken."""
-        self.lines.append(Line(kind, "left_out", place, title, (sentence,), whole=False))
+    def leave_out(self, kind: Kind, place: str, title: str, text: str, /, **values: int | str) -> None:
+        self.lines.append(Line(kind, "left_out", place, title, (Sentence(text, **values),), whole=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ class Format:
 
 @dataclass(slots=True)
 class Entry:
-    """Collects what is said of one thing of the file. `line` is it in the report."""
+    """Collects what is said of one thing of the file: texts of a Sentence and their values. `line` is the report."""
 
     kind: Kind
     place: str
@@ -95,30 +99,31 @@ class Entry:
     _whole: bool = True
     _sentences: dict[str, Sentence] = field(default_factory=dict[str, Sentence])
 
-    def said(self, sentence: Sentence) -> None:
+    def said(self, text: str, /, **values: int | str) -> None:
         """It is taken as it was, and this is worth knowing."""
         if len(self._sentences) < SENTENCES_MAX:
+            sentence = Sentence(text, **values)
             self._sentences.setdefault(str(sentence), sentence)
 
-    def changed(self, sentence: Sentence) -> None:
+    def changed(self, text: str, /, **values: int | str) -> None:
         """It is taken differently, and means the same."""
-        self.said(sentence)
+        self.said(text, **values)
         self._outcome = "changed" if self._outcome == "taken" else self._outcome
 
-    def lost(self, sentence: Sentence) -> None:
+    def lost(self, text: str, /, **values: int | str) -> None:
         """It is taken, but a part of it is not."""
-        self.changed(sentence)
+        self.changed(text, **values)
         self._whole = False
 
-    def left_out(self, sentence: Sentence) -> None:
-        self.lost(sentence)
+    def left_out(self, text: str, /, **values: int | str) -> None:
+        self.lost(text, **values)
         self._outcome = "left_out"
 
     def text(self, written: object, characters_max: int, pipe: Pipe | None = None) -> str:
         """A text of the file without its HTML, with our variables in place of theirs, within our limit."""
         found, rest = split(_piped(plain(written), pipe), characters_max)
         if rest:
-            self.lost(Sentence(CUT, n=characters_max))
+            self.lost(CUT, n=characters_max)
         return found
 
     def title_and_help(self, title: object, more: object = "", pipe: Pipe | None = None) -> dict[str, str]:
@@ -127,7 +132,7 @@ class Entry:
         below = "\n\n".join(filter(None, [rest, _piped(plain(more), pipe)]))
         description, cut = split(below, DESCRIPTION_CHARACTERS_MAX)
         if cut:
-            self.lost(Sentence(CUT, n=TITLE_CHARACTERS_MAX + DESCRIPTION_CHARACTERS_MAX))
+            self.lost(CUT, n=TITLE_CHARACTERS_MAX + DESCRIPTION_CHARACTERS_MAX)
         return {"title": first, **({"description": description} if description else {})}
 
     @property
@@ -235,17 +240,14 @@ def piping(pattern: "re.Pattern[str]", name_of: Callable[["re.Match[str]"], str 
     def one(match: "re.Match[str]") -> str:
         name = name_of(match)
         if name is None:
-            entry.lost(Sentence(NO_VALUE, name=split(match[0], TITLE_SHOWN_CHARACTERS)[0]))
+            entry.lost(NO_VALUE, name=split(match[0], TITLE_SHOWN_CHARACTERS)[0])
             return "…"
         return variable(name) if name else ""
 
     return lambda text: pattern.sub(one, text)
 
 
-_LOCALES: Final[Mapping[str, str]] = {
-    "zh-s": "zh-hans", "zh-t": "zh-hant", "zh-hant-hk": "zh-hk", "zh-hant-tw": "zh-tw", "pb": "pt-br", "cn": "zh",
-    "gr": "el", "jp": "ja", "cz": "cs", "dk": "da", "se": "sv", "ua": "uk",
-}  # fmt: skip
+_LOCALES: Final[Mapping[str, str]] = NAMES["all"]["locales"]
 _VARIETIES: Final = ("informal", "formal", "easy", "default")
 
 
@@ -260,24 +262,20 @@ def locale_of(tag: object) -> str | None:
         return None
 
 
-@dataclass(slots=True)
-class Values:
-    """The values of choices by their codes: the numbers themselves, those behind a common letter, or the places."""
+def values_of(codes: Sequence[str], entry: Entry) -> dict[str, int]:
+    """The values of choices by their codes: the numbers themselves, those behind a common letter, or the places.
 
-    by_code: dict[str, int]
-
-    @classmethod
-    def of(cls, codes: Sequence[str], entry: Entry) -> "Values":
-        """`entry` says which number stands for which code, where they differ."""
-        kept = [_number(code) for code in codes]
-        numbers = kept if _are_values(kept) else [_number(code.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ_")) for code in codes]
-        found = numbers if _are_values(numbers) else list(range(1, len(codes) + 1))
-        by_code = dict(zip(codes, (int(one or 0) for one in found), strict=True))
-        if any(str(value) != code for code, value in by_code.items()):
-            pairs = [f"{code} = {value}" for code, value in by_code.items()]
-            more = ["…"] if pairs[VALUES_SHOWN:] else []
-            entry.said(Sentence(RENUMBERED, codes=", ".join([*pairs[:VALUES_SHOWN], *more])))
-        return cls(by_code)
+    `entry` says which number stands for which code, where they differ.
+    """
+    kept = [_number(code) for code in codes]
+    numbers = kept if _are_values(kept) else [_number(code.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ_")) for code in codes]
+    found = numbers if _are_values(numbers) else list(range(1, len(codes) + 1))
+    by_code = dict(zip(codes, (int(one or 0) for one in found), strict=True))
+    if any(str(value) != code for code, value in by_code.items()):
+        pairs = [f"{code} = {value}" for code, value in by_code.items()]
+        more = ["…"] if pairs[VALUES_SHOWN:] else []
+        entry.said("Its codes became numbers: {codes}.", codes=", ".join([*pairs[:VALUES_SHOWN], *more]))
+    return by_code
 
 
 def _number(code: str) -> int | None:
@@ -342,16 +340,16 @@ def _with_lists(conditions: list[Condition]) -> list[Condition]:
     return [one for one in conditions if one.get("operator") != "equal" or one["subject"] not in listed] + made
 
 
-def _below(condition: Condition) -> list[Condition]:
+def below(condition: Condition) -> list[Condition]:
     return [condition["not"]] if "not" in condition else condition.get("all") or condition.get("any") or []
 
 
 def _depth(condition: Condition) -> int:
-    return 1 + max(map(_depth, _below(condition)), default=0)
+    return 1 + max(map(_depth, below(condition)), default=0)
 
 
 def _leaves(condition: Condition) -> int:
-    return sum(map(_leaves, _below(condition))) if _below(condition) else 1
+    return sum(map(_leaves, below(condition))) if below(condition) else 1
 
 
 def text_of(content: bytes) -> str:

@@ -13,12 +13,10 @@ from afterword.core.foreign.qualtrics_logic import Logic
 from afterword.core.foreign.qualtrics_questions import take
 from afterword.core.questionnaires.question_types import DISPLAY_NAME_CHARACTERS_MAX
 from afterword.core.reading.documents import LOCALES_MAX
-from afterword.errors import Sentence
 
 NOT_ASKED: Final = "The survey does not ask these questions, so they are left out: {names}."
 LANGUAGES: Final = "These languages are left out, because they are unknown or too many: {names}."
 ALL_BLOCKS: Final = "Each person saw {n} of these {count} blocks in random order. Now everybody sees all in this order."
-NO_TEXT: Final = "The file does not have the text of this ending. Write it here."
 TRANSLATIONS_BYTES_MAX: Final = 600_000  # as a file they are half as large again
 _SILENT: Final = frozenset({"Timing", "Meta", "Captcha"})
 _STOCK_TITLES: Final = ("Qualtrics Survey", "Online Survey Software")
@@ -70,7 +68,7 @@ class _Survey:
         return self.draft.finish(display_name=name[:most], title=title[:most], endings=self.endings)
 
     def _say(self, place: str, sentence: str, **values: int | str) -> None:
-        self.draft.read.leave_out("setting", place, "", Sentence(sentence, **values))
+        self.draft.read.leave_out("setting", place, "", sentence, **values)
 
     def _languages(self) -> dict[str, str]:
         """Our languages by those of the survey: the default one first, and then those that have most texts."""
@@ -193,7 +191,7 @@ class _Survey:
         if options.get("SurveyTermination") == "Redirect":
             one.put_button(self.logic.address(str(options.get("EOSRedirectURL"))), at_once=True)
         elif options.get("EOSMessage"):
-            one.entry.lost(Sentence(NO_TEXT))
+            one.entry.lost("The file does not have the text of this ending. Write it here.")
         if one.item:
             one.item |= {"key": one.entry.key, **({"conditions": condition} if condition else {})}
             self.endings.append(one.item)

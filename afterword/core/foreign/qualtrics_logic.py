@@ -9,17 +9,12 @@ from urllib.parse import unquote
 
 from afterword.core.foreign import parts
 from afterword.core.foreign.drafting import Draft, Subject, Unreadable, joined
-from afterword.core.foreign.parts import Condition, Entry, plain
+from afterword.core.foreign.parts import NAMES, Condition, Entry, plain
 
 PIPED: Final = re.compile(r"\$e\{(?:[^{}]|\$\{[^{}]{0,200}\}){0,300}\}|\$\{(\w{1,10})://([^{}]{1,300})\}")
 _OPERAND: Final = re.compile(r"q://([^/]+)/(\w+)(?:/([\w~.-]+))?(?:/([\w~.-]+))?")
 _NO_NAME: Final = re.compile(r"[^A-Za-z0-9_]+")
-_OPERATORS: Final = {
-    "Selected": "contains", "EqualTo": "equal", "NotSelected": "not_contains", "NotEqualTo": "not_equal",
-    "GreaterThan": "greater", "GreaterThanOrEqual": "greater_equal", "LessThan": "less",
-    "LessThanOrEqual": "less_equal", "Contains": "contains", "DoesNotContain": "not_contains",
-    "MatchesRegex": "matches", "Empty": "is_empty", "NotEmpty": "is_not_empty",
-}  # fmt: skip
+_OPERATORS: Final[Mapping[str, str]] = NAMES["qualtrics"]["operators"]
 _PEOPLE: Final = {"m://FirstName": "first_name", "m://LastName": "last_name"}  # of the contacts
 Expression = Mapping[str, Any]
 

@@ -11,11 +11,9 @@ from afterword.core.foreign.parts import Entry, leaf, plain
 from afterword.core.foreign.qualtrics_logic import PIPED, Logic
 from afterword.core.questionnaires import question_types as types
 from afterword.core.questionnaires.questions import CHOICE_VALUE_MAX, ROWS_MAX
-from afterword.errors import Sentence
 
 CODES: Final = "Its codes are others now: a code is a number from 1 to {n}."
 ONE_COLUMN: Final = "It has one column, so its rows became choices."
-SUM: Final = "The sum of the answers is not checked."
 CELLS_MAX: Final = 40  # of a table of texts
 DECIMALS: Final = 2  # of a number without a rule
 _AROUND: Final = ("QuestionJS", "DefaultChoices", "GradingData", "ChoiceGroups", "DynamicChoices")
@@ -64,7 +62,7 @@ class Question:
         found, drop = self.texts(path), parts.piping(PIPED, lambda _: None, self.entry)
         for text in found.values():
             if _MEDIA.search(text):
-                (self.entry.changed if plain(text) else self.entry.lost)(Sentence(drafting.PICTURES))
+                (self.entry.changed if plain(text) else self.entry.lost)(drafting.PICTURES)
         return {tag: drop(text) for tag, text in found.items()}
 
     def begin(self, kind: str, *below: tuple[object, ...], part: str = "") -> Making:
@@ -94,7 +92,7 @@ class Question:
         is_tick = one.item["type"] == "consent"
         is_other = any(str(value) != str(recoded.get(name, name)) for name, value in values.items())
         if recoded and is_other and not is_tick:
-            self.entry.lost(Sentence(CODES, n=CHOICE_VALUE_MAX))
+            self.entry.lost(CODES, n=CHOICE_VALUE_MAX)
         if self.order == "All" and not is_tick and (member == "Choices" or kind == "matrix"):
             one.item["randomize"] = True
         return values
@@ -108,19 +106,19 @@ def take(payload: Item, logic: Logic) -> list[Item]:
     _make(question, kind, selector)
     if not question.made:
         name = "/".join(str(one) for one in (kind, selector, payload.get("SubSelector")) if one)
-        entry.left_out(Sentence(parts.NO_QUESTION, name=name))
+        entry.left_out(parts.NO_QUESTION, name=name)
         question.begin("statement")
     elif _MEDIA.search(str(payload.get("QuestionText"))):
-        entry.changed(Sentence(drafting.PICTURES))
+        entry.changed(drafting.PICTURES)
     if question.made[1:]:
-        entry.changed(Sentence(parts.SEVERAL, n=len(question.made)))
+        entry.changed(parts.SEVERAL, n=len(question.made))
     around = {name: payload.get(name) for name in _AROUND}
     around["NotApplicable"] = at(payload, "Configuration", "NotApplicable") is True
     around["CustomValidation"] = question.settings.get("Type") == "CustomValidation"
     around["RequestResponse"] = question.settings.get("ForceResponse") == "ON" and not question.is_required
     around[f"Randomization {question.order}"] = question.order not in {"None", "All"}
     for name in (name for name, is_there in around.items() if is_there):
-        entry.changed(Sentence(drafting.NOTHING_LIKE, name=name))
+        entry.changed(drafting.NOTHING_LIKE, name=name)
     made = [one.item for one in question.made]
     entry.key = made[0]["key"]
     question.draft.asked.setdefault(question.id, Subject(entry.key, "statement"))  # its rows alone have answers
@@ -140,7 +138,7 @@ def _make(question: Question, kind: str, selector: str) -> None:  # noqa: C901  
             _text(question, selector)
         case "DB":
             if selector == "GRB" or not plain(question.payload.get("QuestionText")):
-                question.entry.lost(Sentence(drafting.PICTURES))
+                question.entry.lost(drafting.PICTURES)
             question.begin("statement")
         case "Matrix":
             _matrix(question, selector)
@@ -151,7 +149,7 @@ def _make(question: Question, kind: str, selector: str) -> None:  # noqa: C901  
             one.know(question.id, codes=question.choices(one, "ranking", names))
             _beside(question, "Choices", names)
         case "CS":
-            question.entry.lost(Sentence(SUM))
+            question.entry.lost("The sum of the answers is not checked.")
             _each(question, "number", {"decimals": DECIMALS})
         case "SBS":
             _side_by_side(question)
@@ -225,7 +223,7 @@ def _text(question: Question, selector: str) -> None:
             if question.has_rule and (most := figure(settings.get("MaxChars"))):
                 one.item["length_max"] = min(int(most), types.TEXT_CHARACTERS_MAX)
             if content:
-                question.entry.lost(Sentence(drafting.UNCHECKED, name=content))
+                question.entry.lost(drafting.UNCHECKED, name=content)
     one.know(question.id, **asked)
 
 
@@ -242,7 +240,7 @@ def _matrix(question: Question, selector: str) -> None:
     rows, columns = question.names("Choices", "ChoiceOrder"), question.names("Answers", "AnswerOrder")
     match selector:
         case "Likert" if len(columns) == 1 and rows[1:]:
-            question.entry.changed(Sentence(ONE_COLUMN))
+            question.entry.changed(ONE_COLUMN)
             question.payload = {**question.payload, "RecodeValues": {}}  # those of the column
             question.choices(question.begin("multiple_choice"), "multiple_choice", rows)
         case "Likert" | "Bipolar" if columns[1:]:
@@ -275,7 +273,7 @@ def _table(question: Question, rows: Sequence[str], columns: Sequence[str]) -> N
 def _slider(question: Question, selector: str) -> None:
     settings, labels = mapping(question.payload.get("Configuration")), question.names("Labels")
     if labels[2:]:
-        question.entry.changed(Sentence(drafting.MIDDLE))
+        question.entry.changed(drafting.MIDDLE)
     rule = {"Min": settings.get("CSSliderMin") or 0, "Max": settings.get("CSSliderMax") or 100}
     members = {"style": "slider", **_bounds({**settings, **rule}, 0)}
     if selector == "STAR" and settings.get("StarCount") in drafting.SCALE:
@@ -297,7 +295,7 @@ def _side_by_side(question: Question) -> None:
         _make(column, kind, selector)
         question.made += column.made
         if not column.made:
-            question.entry.lost(Sentence(parts.NO_QUESTION, name=f"{kind}/{selector}"))
+            question.entry.lost(parts.NO_QUESTION, name=f"{kind}/{selector}")
 
 
 def _column(source: object, number: str) -> Item:

@@ -156,7 +156,6 @@ def _drop(read: Read, thing: Document, path: Sequence[str], sentence: Sentence) 
 
 
 def _make_text(read: Read, question: Document, sentence: Sentence) -> None:
-    """The question becomes a text without an answer."""
     if question.get("type") == "statement" and set(question) == {"key", "type", "title"}:
         return
     title = split(str(question.get("title") or ""), TITLE_CHARACTERS_MAX)[0] or "…"

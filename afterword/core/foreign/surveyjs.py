@@ -18,7 +18,7 @@ from afterword.core.foreign.drafting import (
     names_of,
 )
 from afterword.core.foreign.expressions import Tree
-from afterword.core.foreign.parts import Condition, Entry, Pipe, Read
+from afterword.core.foreign.parts import NAMES, Condition, Entry, Pipe, Read
 from afterword.core.questionnaires import endings
 from afterword.core.questionnaires.question_types import (
     ADDRESS_FIELDS,
@@ -30,27 +30,17 @@ from afterword.core.questionnaires.question_types import (
     TITLE_CHARACTERS_MAX,
 )
 from afterword.core.reading.documents import is_date, is_integer, is_number
-from afterword.errors import Sentence
 
-NO_SCALE: Final = "Afterword has no scale of these numbers, so each became a choice."
-OWN_WORDS: Final = "Its two answers have words of their own, so they became choices."
-NO_LIST: Final = "Its choices are not in the file. It became a text without an answer."
 VALUES_MAX: Final = 500  # of a scale
 SCALE_MAX: Final = 10
 LEFT_OUT: Final = frozenset({"paneldynamic", "matrixdynamic", "signaturepad", "expression", "image"})
 _NAME: Final = re.compile(r"\{([^{}\n]{1,200})\}")
 _LINK: Final = re.compile(r"<a\s[^>]*href=[\"'](https://[^\"'\s<>]+)[\"'][^>]*>(.*?)</a>", re.IGNORECASE | re.DOTALL)
 _HEADING: Final = re.compile(r"\s*<h[1-6][^>]*>(.*?)</h[1-6]>", re.IGNORECASE | re.DOTALL)
-_TEXTS: Final = frozenset((
-    "title", "description", "text", "html", "completedHtml", "minRateDescription", "maxRateDescription", "labelTrue",
-    "labelFalse", "otherText", "noneText",
-))  # fmt: skip
+_TEXTS: Final[frozenset[str]] = frozenset(NAMES["surveyjs"]["texts"])
 _LOST: Final = ("showCommentArea", "hasComment", "enableIf", "requiredIf", "readOnly", "valueName")
 _SETTINGS: Final = ("calculatedValues", "timeLimit", "maxTimeToFinish", "logo", "cookieName", "completedBeforeHtml")
-_CHOICES: Final[Mapping[str, str]] = {
-    "radiogroup": "single_choice", "dropdown": "single_choice", "buttongroup": "single_choice",
-    "imagepicker": "single_choice", "checkbox": "multiple_choice", "tagbox": "multiple_choice", "ranking": "ranking",
-}  # fmt: skip
+_CHOICES: Final[Mapping[str, str]] = NAMES["surveyjs"]["choices"]
 _SPECIAL: Final = (
     (("showNoneItem", "hasNone"), "none", "noneText", "None"),
     (("showRefuseItem",), "refused", "refuseText", "Refuse to answer"),
@@ -148,7 +138,7 @@ class _Reader:
             return
         if (below := _SPLIT[kind](element) if kind in _SPLIT else None) is not None:
             one = Making(draft, Entry("question", name, draft.text(element.get("title")) or name), element)
-            one.entry.changed(Sentence(parts.SEVERAL, n=len(below)))
+            one.entry.changed(parts.SEVERAL, n=len(below))
             one.end()
             for each in below:
                 self._element(each)
@@ -160,7 +150,7 @@ class _Reader:
         one.lose(names_of(element, _LOST))
         make = _MAKERS.get(kind)
         if make is None:
-            one.entry.lost(Sentence(parts.NO_QUESTION, name=kind[:60]))
+            one.entry.lost(parts.NO_QUESTION, name=kind[:60])
         one.ask(**(make(one) or {} if make else {}))
 
     def _pipe(self, entry: Entry) -> Pipe:
@@ -172,7 +162,7 @@ class _Reader:
             except Unreadable:
                 if match[1] not in self.names:
                     return match[0]
-                entry.lost(Sentence(parts.NO_VALUE, name=match[0]))
+                entry.lost(parts.NO_VALUE, name=match[0])
                 return "…"
             return parts.variable(f"answer.{asked.key}" + (f".{part}" if asked.parts.get(part) == part else ""))
 
@@ -260,9 +250,8 @@ def _no_call(_: str, __: Sequence[Tree]) -> Condition:
 
 
 def _subjects(condition: Condition) -> set[str]:
-    below = [condition["not"]] if "not" in condition else condition.get("all") or condition.get("any") or []
     own = ":".join(str(condition.get("subject", "")).split(":")[:2])
-    return {own}.union(*(_subjects(one) for one in below))
+    return {own}.union(*(_subjects(one) for one in parts.below(condition)))
 
 
 # The types: each sets the members of its question, and gives those of its `Subject`
@@ -293,7 +282,7 @@ def _choice(one: Making) -> Item:
                 (code, source.get(name) or words, {"showCommentArea" if code == "other" else "isExclusive": True})
             )
     if not found:
-        one.entry.lost(Sentence(NO_LIST))
+        one.entry.lost(parts.NO_LIST)
         return {}
     codes = one.put_choices(kind, [(code, label) for code, label, _ in found])
     marks = [{code for code, _, each in found if each.get(name)} for name in ("showCommentArea", "isExclusive")]
@@ -329,7 +318,7 @@ def _rating(one: Making) -> Item | None:
     named = {code for code, label in found if one.draft.text(label) != code}
     is_scale = numbers == list(range(first, last + 1)) and first in {0, 1} and 3 <= last <= SCALE_MAX  # noqa: PLR2004
     if not is_scale or named - {found[0][0], found[-1][0]}:
-        one.entry.changed(Sentence(NO_SCALE))
+        one.entry.changed("Afterword has no scale of these numbers, so each became a choice.")
         return {"codes": one.put_choices("single_choice", found)}
     look = source.get("rateType") or source.get("rateDisplayMode")
     if (first, last) == (0, SCALE_MAX):
@@ -350,7 +339,7 @@ def _boolean(one: Making) -> Item:
     labels = [(true, source.get("labelTrue")), (false, source.get("labelFalse"))]
     words = [one.draft.text(label).lower() for _, label in labels]
     if source.get("renderAs") != "checkbox" and all(words) and words != ["yes", "no"]:
-        one.entry.changed(Sentence(OWN_WORDS))
+        one.entry.changed("Its two answers have words of their own, so they became choices.")
         return {"codes": one.put_choices("single_choice", labels)}
     one.item["type"] = "consent" if source.get("renderAs") == "checkbox" else "yes_no"
     return {"codes": {true: True, false: False}}
@@ -390,7 +379,7 @@ def _decimals(*numbers: object) -> int:
 def _matrix(one: Making) -> Item:
     source = one.source
     if source.get("cellType") == "checkbox":
-        one.entry.lost(Sentence(parts.NO_QUESTION, name="matrix, checkbox"))
+        one.entry.lost(parts.NO_QUESTION, name="matrix, checkbox")
         return {}
     one.item["required"] |= bool(source.get("eachRowRequired") or source.get("isAllRowRequired"))
     if "random" in {source.get("rowOrder"), source.get("rowsOrder")}:

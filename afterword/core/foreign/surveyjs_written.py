@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from afterword.core.foreign.exports import NO_SCORE, Source, Unwritable, Writer, Written, shown_when
+from afterword.core.foreign.parts import NAMES
 from afterword.core.questionnaires.conditions import Leaf, Node
 from afterword.core.questionnaires.endings import Ending
 from afterword.core.questionnaires.question_types import FILE_BYTES_DEFAULT, Question
@@ -15,22 +16,10 @@ from afterword.errors import Sentence
 
 Element = dict[str, Any]
 LABEL: Final = "SurveyJS"
-_OPERATORS: Final[Mapping[str, str]] = {
-    "equal": "=", "not_equal": "<>", "greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<=",
-    "in": "anyof", "contains": "contains", "not_contains": "notcontains",
-}  # fmt: skip
-_TYPES: Final[Mapping[str, str]] = {
-    "single_choice": "radiogroup", "multiple_choice": "checkbox", "yes_no": "boolean", "consent": "boolean",
-    "matrix": "matrix", "ranking": "ranking", "text": "comment", "contact": "multipletext", "address": "multipletext",
-    "file": "file", "statement": "html",
-}  # fmt: skip
-_INPUTS: Final[Mapping[str, str]] = {
-    "text": "text", "number": "number", "date": "date", "time": "time", "date_time": "datetime-local", "email": "email",
-    "phone": "tel",
-}  # fmt: skip
-_FILES: Final[Mapping[str, str]] = {
-    "picture": "image/*", "pdf": ".pdf", "document": ".docx,.odt", "spreadsheet": ".xlsx,.ods", "text": ".txt,.csv",
-}  # fmt: skip
+_OPERATORS: Final[Mapping[str, str]] = NAMES["surveyjs"]["signs"]
+_TYPES: Final[Mapping[str, str]] = NAMES["surveyjs"]["types"]
+_INPUTS: Final[Mapping[str, str]] = NAMES["surveyjs"]["inputs"]
+_FILES: Final[Mapping[str, str]] = NAMES["surveyjs"]["endings"]
 
 
 def written(source: Source) -> Written:
@@ -116,13 +105,8 @@ class _Writer(Writer):
             item["visibleIf"] = condition
         if not question.enabled:
             item["visible"] = False
-        lost = [
-            "points" if question.has_points else "",
-            "the share of people" if question.display_probability < 100 else "",  # noqa: PLR2004
-            "pictures" if any(choice.picture for choice in question.choices) else "",
-        ]
         self._own(item, question)
-        self.not_held("question", question, lost)
+        self.lost(question, has_points=question.has_points)
         return item
 
     def _own(self, item: Element, question: Question) -> None:

@@ -9,32 +9,17 @@ from typing import Any, Final
 from afterword.core.foreign import drafting, parts
 from afterword.core.foreign.drafting import Draft, Item, Making, Subject, Unreadable, at, figure, items, members
 from afterword.core.foreign.expressions import DEPTH_MAX
-from afterword.core.foreign.parts import Condition, Entry, Kind, Read, leaf
+from afterword.core.foreign.parts import NAMES, Condition, Entry, Kind, Read, leaf
 from afterword.core.questionnaires import endings, question_types as types
 from afterword.core.questionnaires.definition import PAGE_CHARACTERS_MAX
 from afterword.core.questionnaires.questions import ROWS_MAX
-from afterword.errors import Sentence
-
-YES_NO: Final = "Its buttons are Yes and No."
-NOBODY: Final = "No jump leads to this ending, so it is left out."
-ADVERTISEMENT: Final = "This ending advertises Typeform, so it is left out."
-CALCULATIONS: Final = "The form calculates with answers. This is left out."
 
 _PIPED: Final = re.compile(r"\{ ?\{(field|hidden|var):([^{}|]{1,200})\}\}")
 _SIGNS: Final = re.compile(r"(?<![\w*\\])([*_])([^*_\n]{1,500})\1(?![\w*])")  # of bold and slanted words
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}\Z")
 _CONTACT: Final = {"first_name": "name", "last_name": "name", "email": "email", "phone_number": "phone"}
-_ADDRESS: Final = {
-    "address": "street", "address_line_2": "street", "city": "city", "state_province_region": "region",
-    "zip_code": "postal_code", "country": "country",
-}  # fmt: skip
-_OPERATORS: Final = {
-    "is": "contains", "is_not": "not_contains", "equal": "equal", "not_equal": "not_equal", "on": "equal",
-    "not_on": "not_equal", "greater_than": "greater", "greater_equal_than": "greater_equal", "lower_than": "less",
-    "lower_equal_than": "less_equal", "later_than": "greater", "later_than_or_on": "greater_equal",
-    "earlier_than": "less", "earlier_than_or_on": "less_equal", "contains": "contains", "answered": "is_not_empty",
-    "not_contains": "not_contains", "begins_with": "begins_with", "ends_with": "ends_with",
-}  # fmt: skip
+_ADDRESS: Final[Mapping[str, str]] = NAMES["typeform"]["address"]
+_OPERATORS: Final[Mapping[str, str]] = NAMES["typeform"]["operators"]
 _GROUPS: Final = frozenset({"group", "inline_group"})
 
 
@@ -58,13 +43,13 @@ class _Form:
         self.draft.group("page")
         self._fields(self.form.get("fields"))
         for ref in (one for one in self.actions if one not in draft.asked):
-            draft.read.leave_out("condition", ref, "", Sentence(parts.NO_CONDITION, text=ref))
+            draft.read.leave_out("condition", ref, "", parts.NO_CONDITION, text=ref)
         for question, to, condition in self.jumps:
             self._lead(question, to, condition)
         if hidden := drafting.mapping(self.form.get("hidden")):
             draft.send("hidden", map(str, hidden.values()))
         if any(one.get("action") != "jump" for actions in self.actions.values() for one in actions):
-            draft.read.leave_out("setting", "logic", "", Sentence(CALCULATIONS))
+            draft.read.leave_out("setting", "logic", "", "The form calculates with answers. This is left out.")
         title = title or "Typeform"
         return draft.finish(display_name=title, title=title, endings=self._endings(), pages=self._pages())
 
@@ -86,7 +71,7 @@ class _Form:
         ref = str(source.get("ref") or source.get("id"))
         one = self.draft.begin(kind, ref, _bare(source.get("title")), source)
         if source.get("attachment"):
-            one.entry.changed(Sentence(drafting.PICTURES))
+            one.entry.changed(drafting.PICTURES)
 
         def name_of(match: "re.Match[str]") -> str | None:
             kind, name = match[1], match[2].strip()
@@ -152,9 +137,9 @@ class _Form:
             url, conditions = str(own.get("redirect_url") or ""), self.reached.get(ref, [])
             is_default = ref == next(iter(screens)) or None in conditions
             if not conditions and not is_default:
-                one.entry.left_out(Sentence(NOBODY))
+                one.entry.left_out("No jump leads to this ending, so it is left out.")
             elif "typeform.com" in url.partition("//")[2].partition("/")[0]:
-                one.entry.left_out(Sentence(ADVERTISEMENT))
+                one.entry.left_out("This ending advertises Typeform, so it is left out.")
             else:
                 one.item["key"] = one.entry.key
                 one.put("title", _bare(one.source.get("title")), endings.TITLE_CHARACTERS_MAX)
@@ -196,7 +181,7 @@ def _answer(one: Making) -> Item:  # noqa: C901  a case for each type
             one.item["type"] = kind
         case "legal":
             one.item["type"] = "yes_no"
-            one.entry.changed(Sentence(YES_NO))
+            one.entry.changed("Its buttons are Yes and No.")
         case "email" | "phone_number":
             asked = one.put_fields("contact", ["email" if kind == "email" else "phone"])
         case "contact_info" | "address":
@@ -205,7 +190,7 @@ def _answer(one: Making) -> Item:  # noqa: C901  a case for each type
             one.item |= {"type": "text", "multiline": kind == "long_text"}
             one.item |= _bounds(one, types.TEXT_CHARACTERS_MAX, length_max="max_length")
             if kind == "website":
-                one.entry.changed(Sentence(drafting.UNCHECKED, name=kind))
+                one.entry.changed(drafting.UNCHECKED, name=kind)
         case "number":
             one.item |= {"type": "number", **_bounds(one, inf, number_min="min_value", number_max="max_value")}
         case "nps" | "rating" | "opinion_scale":
@@ -217,7 +202,7 @@ def _answer(one: Making) -> Item:  # noqa: C901  a case for each type
         case "file_upload":
             one.item |= {"type": "file", "file_types": [*types.FILE_TYPES]}
         case _:
-            one.entry.left_out(Sentence(parts.NO_QUESTION, name=kind))
+            one.entry.left_out(parts.NO_QUESTION, name=kind)
     return asked
 
 
@@ -240,7 +225,7 @@ def _scale(one: Making) -> Item:
     scale = {"type": "rating", "style": style, "scale_min": low, "scale_max": high}
     one.item |= {"type": kind} if kind == "nps" else scale
     if labels.get("center"):
-        one.entry.changed(Sentence(drafting.MIDDLE))
+        one.entry.changed(drafting.MIDDLE)
     one.put_ends(labels.get("left"), labels.get("right"))
     return {}
 
@@ -249,7 +234,7 @@ def _put_choices(one: Making, kind: str, entries: Sequence[Item]) -> Mapping[str
     """Their values by label, id and ref; an empty label is the number."""
     values = one.put_choices(kind, [(str(n), _bare(each.get("label")) or str(n)) for n, each in enumerate(entries, 1)])
     if any(each.get("attachment") for each in entries):
-        one.entry.lost(Sentence(drafting.PICTURES))
+        one.entry.lost(drafting.PICTURES)
     pairs = [*zip(values.values(), entries, strict=False)]  # too many are left out
     return {str(each[name]): value for value, each in pairs for name in ("label", "id", "ref") if each.get(name)}
 
@@ -281,7 +266,6 @@ def _matrix(one: Making) -> None:
 
 
 def _contact(one: Making, kind: str) -> Item:
-    """A contact or an address."""
     fields = {str(each.get("subfield_key")): each for each in items(at(one.source, "properties", "fields"))}
     known = _CONTACT if kind == "contact" else _ADDRESS
     one.lose(", ".join(name for name in fields if name not in known))

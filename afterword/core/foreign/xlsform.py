@@ -14,30 +14,20 @@ from typing import Any, Final
 from afterword.core.foreign import expressions, parts
 from afterword.core.foreign.drafting import Draft, Making, Unreadable, condition_of, figure, names_of
 from afterword.core.foreign.expressions import Tree
-from afterword.core.foreign.parts import Condition, Entry, Format, Pipe, Read
+from afterword.core.foreign.parts import NAMES, Condition, Entry, Format, Pipe, Read
 from afterword.core.questionnaires.question_types import DECIMALS_MAX, TITLE_CHARACTERS_MAX
 from afterword.core.wire import tables
 from afterword.errors import Sentence
 
-NO_LIST: Final = "Its choices are not in the file. It became a text without an answer."
-OTHER_WORDS: Final = "The label of its field for another answer is in English in all languages."
 WORKBOOK_BYTES_MAX: Final = 1_000_000  # of the part that names the sheets
-_LANGUAGES: Final[Mapping[str, str]] = {
-    "english": "en", "french": "fr", "français": "fr", "spanish": "es", "español": "es", "german": "de",
-    "deutsch": "de", "greek": "el", "ελληνικά": "el", "italian": "it", "italiano": "it", "portuguese": "pt",
-    "português": "pt", "arabic": "ar", "العربية": "ar", "russian": "ru", "swahili": "sw", "hindi": "hi",
-    "nepali": "ne", "bengali": "bn", "urdu": "ur", "chinese": "zh", "turkish": "tr", "ukrainian": "uk", "dutch": "nl",
-}  # fmt: skip
+_LANGUAGES: Final[Mapping[str, str]] = NAMES["xlsform"]["languages"]
 _CODE: Final = re.compile(r"\(([A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*)\)\s*\Z")
 _NAME: Final = re.compile(r"\$\{\s*([^{}\s]{1,200})\s*\}")
 _MARK: Final = re.compile(r"(begin|end)[ _](group|repeat|loop)\Z")
 _SELECT: Final = re.compile(
     r"(select[ _]one|select1|select[ _]multiple|select[ _]all[ _]that[ _]apply|rank)(?: from)? +(\S+)( +or[ _]other)?\Z"
 )
-_NO_QUESTIONS: Final = frozenset((
-    "start", "end", "today", "deviceid", "subscriberid", "simserial", "phonenumber", "username", "email", "audit",
-    "calculate", "hidden", "start-geopoint", "background-audio", "csv-external", "xml-external",
-))  # fmt: skip
+_NO_QUESTIONS: Final[frozenset[str]] = frozenset(NAMES["xlsform"]["no_questions"])
 _LOST: Final = ("media::image", "image", "media::audio", "media::video", "choice_filter", "calculation", "trigger")
 _SELECTS: Final[Mapping[str, str]] = {"select_one": "single_choice", "select1": "single_choice", "rank": "ranking"}
 _QUOTES: Final = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")  # of word processors
@@ -169,7 +159,7 @@ class _Reader:
         if make is not None:
             make(one)
         elif select is None:
-            one.entry.lost(Sentence(parts.NO_QUESTION, name=kind[:60]))
+            one.entry.lost(parts.NO_QUESTION, name=kind[:60])
         one.ask(codes=self._select(one, select) if select else {})
 
     def _select(self, one: Making, select: re.Match[str]) -> Mapping[str, Any]:
@@ -179,12 +169,12 @@ class _Reader:
             (each.get("name") or each.get("value", ""), _localized(each, "label")) for each in found
         ]
         if not labels:
-            one.entry.lost(Sentence(NO_LIST))
+            one.entry.lost(parts.NO_LIST)
             return {}
         if is_other:
             labels.append(("other", "Other"))
             if len(set(self.draft.languages.values())) > 1:
-                one.entry.said(Sentence(OTHER_WORDS))
+                one.entry.said("The label of its field for another answer is in English in all languages.")
         codes = one.put_choices(kind, labels)
         one.mark(codes, {"other"} if is_other else ())
         if "minimal" in one.source.get("appearance", "") and one.item["type"] == "single_choice":

@@ -22,7 +22,7 @@ from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.endings import Ending
 from afterword.core.questionnaires.metadata import SCORE
 from afterword.core.questionnaires.question_types import TYPES, Jump, Question, Shape
-from afterword.core.questionnaires.visuals import Layout, read_address
+from afterword.core.questionnaires.visuals import read_address
 from afterword.core.reading.findings import Findings
 from afterword.errors import Sentence
 
@@ -130,10 +130,9 @@ class Edge:
 
 @dataclass(frozen=True)
 class Flow:
-    """`nodes`: the ids of the questions that are asked at all, in order."""
+    """`nodes`: the ids of the questions that are asked at all, in order. Each group is a page."""
 
     definition: Definition
-    layout: Layout = "by_group"
 
     @cached_property
     def nodes(self) -> tuple[str, ...]:
@@ -162,10 +161,7 @@ class Flow:
         )
 
     def _is_beside(self, node: str, shown: set[str | None]) -> bool:
-        if self.layout == "by_question":
-            return False
-        page = self.definition.group_of(node).questions if self.layout == "by_group" else self.definition.questions()
-        ids = [question.question_id for question in page]
+        ids = [question.question_id for question in self.definition.group_of(node).questions]
         return any(each in shown for each in ids[: ids.index(node)])
 
     def _edges_of(self, node: str) -> Iterator[Edge]:
@@ -290,22 +286,13 @@ class Length:
         return max(1, math.ceil(self.seconds / 60))
 
 
-def length(definition: Definition, layout: Layout = "by_group", *, drawn: Collection[str] | None = None) -> Length:
+def length(definition: Definition, *, drawn: Collection[str] | None = None) -> Length:
     """`drawn`: the ids of the questions that one person gets, else each counts by the share of people who get it."""
-    flow = Flow(definition, layout)
-    longest = _longest_way(flow, drawn)
-    pages: list[list[Question]] = []
-    for group in definition.groups:
-        page = [one for one in group.questions if one.question_id in longest]
-        if layout == "by_question":
-            pages += [[one] for one in page]
-        elif page and layout == "one_page" and pages:
-            pages[0] += page
-        elif page:
-            pages.append(page)
+    longest = _longest_way(Flow(definition), drawn)
+    asked = [group for group in definition.groups if any(one.question_id in longest for one in group.questions)]
+    pages = [[one for one in group.questions if one.question_id in longest] for group in asked]
     welcome = definition.page_texts(definition.default_locale).welcome
     seconds = _words(welcome) / WORDS_A_SECOND + PAGE_SECONDS * len(pages)
-    asked = [group for group in definition.groups if any(one.question_id in longest for one in group.questions)]
     seconds += sum(_words(group.title) + _words(group.description) for group in asked) / WORDS_A_SECOND
     seconds += sum(_seconds(one, drawn) for page in pages for one in page)
     lines = _lines(welcome) * LINE_PIXELS

@@ -53,6 +53,21 @@ class Theme:
     show_progress: bool = True
     scheme: Scheme | None = None  # of previews; None: as the reader likes it
 
+    @property
+    def surface(self) -> tuple[str, str] | None:
+        """Background and text."""
+        background, text = self.color_background, self.color_text
+        return None if background is None or text is None else (background, text)
+
+    @property
+    def slug(self) -> str:
+        """Colours and shape as a part of an address, such as `p0b5c6bfserifr4`; empty when all is ours."""
+        background, text = self.surface or (None, None)
+        font = None if self.font == DEFAULT.font else self.font
+        parts = (("p", self.color_primary), ("b", background), ("t", text), ("f", font), ("r", self.corner_radius))
+        named = (f"{letter}{str(value).lstrip('#')}" for letter, value in parts if value is not None)
+        return "".join(named) + ("c" if self.density == "compact" else "") + (self.scheme or "")
+
 
 DEFAULT: Final = Theme()
 KEYS: Final = frozenset(field.name for field in fields(Theme)) - {"scheme"}  # of configurations
@@ -231,77 +246,43 @@ _GOLD: Final = "#dca028"
 _STEPS: Final = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Brand:
-    """The colours and shape of a brand; None: our own. `surface`: background and text; the radius in pixels."""
-
-    primary: Color | None = None
-    surface: tuple[Color, Color] | None = None
-    font: Font | None = None
-    radius: int | None = None
-    is_compact: bool = False
-    scheme: Scheme | None = None
-
-    @classmethod
-    def of(cls, theme: Theme) -> "Brand":
-        background, text = theme.color_background, theme.color_text
-        return cls(
-            primary=theme.color_primary,
-            surface=None if background is None or text is None else (background, text),
-            font=None if theme.font == "system" else theme.font,
-            radius=theme.corner_radius,
-            is_compact=theme.density == "compact",
-            scheme=theme.scheme,
-        )
-
-    @property
-    def slug(self) -> str:
-        """The brand as a part of an address, such as `p0b5c6bfserifr4`; empty when all is ours."""
-        background, text = self.surface or (None, None)
-        parts = (("p", self.primary), ("b", background), ("t", text), ("f", self.font), ("r", self.radius))
-        named = (f"{letter}{str(value).lstrip('#')}" for letter, value in parts if value is not None)
-        return "".join(named) + ("c" if self.is_compact else "") + (self.scheme or "")
-
-
-def read_slug(slug: str) -> Brand | None:
+def read_slug(slug: str) -> Theme | None:
     match = _SLUG.match(slug)
     if not slug or match is None:
         return None
     primary, background, text, font, radius, compact, scheme = match.groups()
-    brand = Brand(
-        primary=primary and f"#{primary}",
-        surface=(f"#{background}", f"#{text}") if background else None,
-        font=cast("Font | None", font),
-        radius=None if radius is None else int(radius),
-        is_compact=compact is not None,
+    theme = Theme(
+        color_primary=primary and f"#{primary}",
+        color_background=background and f"#{background}",
+        color_text=text and f"#{text}",
+        font=cast("Font", font or DEFAULT.font),
+        corner_radius=None if radius is None else int(radius),
+        density="compact" if compact else DEFAULT.density,
         scheme=cast("Scheme | None", scheme),
     )
-    return brand if brand.slug == slug and (brand.radius or 0) <= CORNER_RADIUS_MAX else None
+    return theme if theme.slug == slug and (theme.corner_radius or 0) <= CORNER_RADIUS_MAX else None
 
 
-def stylesheet(brand: Brand) -> str:
-    """The custom properties that a brand changes, as CSS; the same for the same brand."""
+def stylesheet(theme: Theme) -> str:
+    """The custom properties that a theme changes, as CSS; the same for the same theme."""
     rules: list[str] = []
-    if brand.surface is not None:
-        paper, text = brand.surface
-        ink = _readable(text, CONTRAST_MIN, readable_on(paper), paper)  # what is stored may be older than the rule
-        accents = _accents(brand.primary, paper, ink)
-        surface = _surface(paper, ink, accents["--accent-soft"])
-        rules.append(_rule({"color-scheme": _scheme_of(paper), **surface, **accents}))
-    elif brand.primary is not None:
-        light, dark = (_accents(brand.primary, paper, readable_on(paper)) for paper in (_LIGHT, _DARK))
+    if theme.surface is not None:
+        colors = _of_surface(theme.color_primary, *theme.surface)
+        rules.append(_rule({"color-scheme": _scheme_of(colors["--paper"]), **colors}))
+    elif theme.color_primary is not None:
+        light, dark = (_accents(theme.color_primary, paper, readable_on(paper)) for paper in (_LIGHT, _DARK))
         rules.append(_rule(light))
         both = {name: f"light-dark({light[name]}, {dark[name]})" for name in light}
         rules.append(f"@supports (color: light-dark(#000, #fff)) {{ {_rule(both)} }}")
     shape: dict[str, str] = {}
-    if brand.radius is not None:
-        shape["--radius"] = f"{brand.radius}px"
-    if brand.font is not None:
-        shape |= _FONTS[brand.font]
-    if brand.is_compact:
+    if theme.corner_radius is not None:
+        shape["--radius"] = f"{theme.corner_radius}px"
+    if theme.font != DEFAULT.font:
+        shape |= _FONTS[theme.font]
+    if theme.density == "compact":
         shape |= _COMPACT
-    if brand.scheme is not None and brand.surface is None:
-        shape["color-scheme"] = brand.scheme
+    if theme.scheme is not None and theme.surface is None:
+        shape["color-scheme"] = theme.scheme
     return "\n".join([*rules, *([_rule(shape)] if shape else [])]) + "\n"
 
 
@@ -322,18 +303,18 @@ class Contrast:
         return self.ratio >= CONTRAST_MIN
 
 
-def contrasts(brand: Brand) -> list[Contrast]:
-    """The contrasts of a brand's pages, in light and in dark; with colours of its own a page has one scheme."""
+def contrasts(theme: Theme) -> list[Contrast]:
+    """The contrasts of a theme's pages, in light and in dark; with colours of its own a page has one scheme."""
     found: list[Contrast] = []
     for scheme in ("light", "dark"):
-        colors = colors_of(brand, scheme)
+        colors = colors_of(theme, scheme)
         paper = colors["paper"]
-        if brand.surface is not None and scheme != _scheme_of(paper):
+        if theme.surface is not None and scheme != _scheme_of(paper):
             continue
-        text = brand.surface[1] if brand.surface else colors["ink"]
+        text = theme.surface[1] if theme.surface else colors["ink"]
         for subject, chosen, shown, background in (
             ("text", text, colors["ink"], paper),
-            ("link", brand.primary or colors["accent"], colors["accent"], paper),
+            ("link", theme.color_primary or colors["accent"], colors["accent"], paper),
             ("button", colors["on-fill"], colors["on-fill"], colors["fill"]),
         ):
             ratios = round(contrast(chosen, background), 2), round(contrast(shown, background), 2)
@@ -341,17 +322,14 @@ def contrasts(brand: Brand) -> list[Contrast]:
     return found
 
 
-def colors_of(brand: Brand, scheme: Scheme) -> dict[str, Color]:
-    """The colours of a brand by their names in stylesheets; those of mails, which cannot mix colours."""
-    if brand.surface is not None:
-        paper, text = brand.surface
-        ink = _readable(text, CONTRAST_MIN, readable_on(paper), paper)
-        accents = _accents(brand.primary, paper, ink)
-        found = {**_surface(paper, ink, accents["--accent-soft"]), **accents}
+def colors_of(theme: Theme, scheme: Scheme) -> dict[str, Color]:
+    """The colours of a theme by their names in stylesheets; those of mails, which cannot mix colours."""
+    if theme.surface is not None:
+        found = _of_surface(theme.color_primary, *theme.surface)
         return {name.removeprefix("--"): color for name, color in found.items()}
     own = dict(_OURS[scheme])
-    if brand.primary is not None:
-        accents = _accents(brand.primary, own["paper"], own["ink"])
+    if theme.color_primary is not None:
+        accents = _accents(theme.color_primary, own["paper"], own["ink"])
         own |= {name.removeprefix("--"): color for name, color in accents.items()}
     return own
 
@@ -385,12 +363,14 @@ _FONTS: Final[Mapping[Font, Mapping[str, str]]] = {
 _COMPACT: Final = {"--s4": "12px", "--s5": "16px", "--s6": "20px", "--s7": "28px", "--s8": "40px"}
 
 
-def _surface(paper: Color, ink: Color, accent_soft: Color) -> dict[str, Color]:
-    """All but the accents. `desk` is the background around the page."""
+def _of_surface(primary: Color | None, paper: Color, text: Color) -> dict[str, Color]:
+    """All colours, the accents last. `desk` is the background around the page."""
+    ink = _readable(text, CONTRAST_MIN, readable_on(paper), paper)  # what is stored may be older than the rule
+    accents = _accents(primary, paper, ink)
     negative_soft = _tint(_RED, paper, ink)
     return {
         "--ink": ink,
-        "--ink-soft": _readable(_mix(ink, paper, 0.72), CONTRAST_MIN, ink, paper, accent_soft),
+        "--ink-soft": _readable(_mix(ink, paper, 0.72), CONTRAST_MIN, ink, paper, accents["--accent-soft"]),
         "--paper": paper,
         "--desk": _mix(ink, paper, 0.04),
         "--line": _mix(ink, paper, 0.16),
@@ -399,6 +379,7 @@ def _surface(paper: Color, ink: Color, accent_soft: Color) -> dict[str, Color]:
         "--negative-soft": negative_soft,
         "--gold": _GOLD,
         "--gold-edge": _readable(_GOLD, CONTROL_CONTRAST_MIN, ink, paper),
+        **accents,
     }
 
 

@@ -1,4 +1,4 @@
-"""Serves the static files from memory, read once, and the stylesheet of a brand, derived from its address alone."""
+"""Serves the static files from memory, read once, and the stylesheet of a theme, derived from its address alone."""
 
 import gzip
 import hashlib
@@ -59,15 +59,15 @@ def _compressed(path: str) -> bytes:
     return gzip.compress(read_files()[path], mtime=0)
 
 
-def theme_url(brand: visuals.Brand) -> str:
-    """Address of a brand's stylesheet; empty when it changes nothing."""
-    return f"/theme/{brand.slug}.css" if brand.slug else ""
+def theme_url(theme: visuals.Theme) -> str:
+    """Address of a theme's stylesheet; empty when it changes nothing."""
+    return f"/theme/{theme.slug}.css" if theme.slug else ""
 
 
 @routes.get("/theme/{name}")
 async def theme_file(request: Request) -> Response:
     name: str = request.path_params["name"]
-    brand = visuals.read_slug(name.removesuffix(".css")) if name.endswith(".css") else None
-    if brand is None:
+    theme = visuals.read_slug(name.removesuffix(".css")) if name.endswith(".css") else None
+    if theme is None:
         raise errors.NotFound("There is no such file.", "unknown_route")
-    return Response(visuals.stylesheet(brand), media_type="text/css", headers={"Cache-Control": FOREVER})
+    return Response(visuals.stylesheet(theme), media_type="text/css", headers={"Cache-Control": FOREVER})

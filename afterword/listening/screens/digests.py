@@ -126,7 +126,7 @@ def _brand(name: str, theme: Theme) -> dict[str, Any]:
     size = min(1, LOGO_WIDTH_MAX / logo.width, LOGO_HEIGHT_MAX / logo.height) if logo else 1
     return {
         "name": name,
-        "color": visuals.colors_of(visuals.Brand.of(theme), "light")["accent"],
+        "color": visuals.colors_of(theme, "light")["accent"],
         "logo": [logo.address, max(1, round(logo.width * size)), max(1, round(logo.height * size))] if logo else [],
     }
 

@@ -86,7 +86,7 @@ async def _look(request: Request, database: db.Database, address: Address) -> Lo
     theme = visuals.inherited(organization.brand if organization else None)
     logo = theme.logo if theme.logo is not None and read_address(theme.logo) is not None else ""
     name = organization.display_name if organization else ""
-    return Look(texts(public.DOMAIN, locale), name, static.theme_url(visuals.Brand.of(theme)), logo)
+    return Look(texts(public.DOMAIN, locale), name, static.theme_url(theme), logo)
 
 
 def _ask_page(site: Site, address: Address, look: Look, *, status: int = 200) -> Response:

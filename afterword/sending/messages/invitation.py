@@ -17,7 +17,7 @@ from minijinja import Environment
 
 from afterword.core.questionnaires.question_types import TYPES, YES_NO, Question
 from afterword.core.questionnaires.questions import localized
-from afterword.core.questionnaires.visuals import DEFAULT, STACKS, Brand, Picture, Theme, colors_of, read_address
+from afterword.core.questionnaires.visuals import DEFAULT, STACKS, Picture, Theme, colors_of, read_address
 from afterword.core.text import locales, placeholders
 from afterword.core.text.placeholders import Piece, Template, Variable
 from afterword.kit.texts import ISOLATE_END, ISOLATE_FIRST, Texts, texts
@@ -400,9 +400,8 @@ def _brand(parts: _Parts) -> Pieces:
 
 def style_of(theme: Theme, public_url: str) -> dict[str, Any]:
     """Colours, fonts and the logo, as the templates take them. A logo that is no picture of ours is left out."""
-    brand = Brand.of(theme)
     light, dark = (
-        {name.replace("-", "_"): color for name, color in colors_of(brand, scheme).items()}
+        {name.replace("-", "_"): color for name, color in colors_of(theme, scheme).items()}
         for scheme in ("light", "dark")
     )
     own, logo = theme.font not in {"system", "serif"}, read_address(theme.logo or "")

@@ -101,7 +101,7 @@ async def _branded(visit: Visit, db: Database) -> Branded:
 
 def _look(base: Theme) -> dict[str, str]:
     """The colours that a page has which sets none, in light."""
-    colors = visuals.colors_of(visuals.Brand.of(base), "light")
+    colors = visuals.colors_of(base, "light")
     own = base.color_primary or colors["accent"]
     return {"color_primary": own, "color_background": colors["paper"], "color_text": colors["ink"]}
 
@@ -207,7 +207,7 @@ def _colors(
     visit: Visit, branded: Branded, brand: Mapping[str, Any], theme: Theme, seen: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     words, look = visit.words, _look(branded.base)
-    found = visuals.contrasts(visuals.Brand.of(theme))
+    found = visuals.contrasts(theme)
     return [
         {
             "name": name,

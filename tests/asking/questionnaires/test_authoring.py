@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from tests.asking.questionnaires.http import Api, definition, made, only, published
 
 ABSENT = "z" * 22
@@ -123,9 +121,9 @@ class TestChange:
 
 
 class TestDraft:
-    @pytest.mark.parametrize(
-        ("document", "pointer", "code"),
-        [
+    async def test_cannot_be_read(self, api: Api) -> None:
+        path = f"/q/questionnaire/{await made(api)}/draft"
+        for document, pointer, code in (
             ([1], "", "wrong_type"),
             ({"groups": []}, "/default_locale", "required"),
             ({"default_locale": "en"}, "/groups", "required"),
@@ -133,11 +131,8 @@ class TestDraft:
             ({"default_locale": "en", "groups": [7]}, "/groups/0", "wrong_type"),
             ({"default_locale": "en", "groups": [{}] * 51}, "/groups", "too_many"),
             ({"default_locale": "en", "groups": [], "pages": [7]}, "/pages", "wrong_type"),
-        ],
-    )
-    async def test_cannot_be_read(self, api: Api, document: object, pointer: str, code: str) -> None:
-        questionnaire_id = await made(api)
-        assert [(pointer, code)] == api.wrong(await api.put(f"/q/questionnaire/{questionnaire_id}/draft", document))
+        ):
+            assert [(pointer, code)] == api.wrong(await api.put(path, document))
 
     async def test_too_deep(self, api: Api) -> None:
         deep: Any = {"subject": "question:x", "operator": "equal", "value": 1}

@@ -25,23 +25,17 @@ def named(name: str = "basket", **more: object) -> dict[str, Any]:
 
 
 class TestDeclare:
-    @pytest.mark.parametrize(
-        ("wrong", "pointer", "code"),
-        [
+    async def test_wrong(self, api: Api, neighbour: House) -> None:
+        of_another = {"level": "application", "application_id": neighbour.application_id}
+        for wrong, pointer, code in (
             ({"name": "9lives"}, "/name", "invalid_format"),
             ({"name": "a b"}, "/name", "invalid_format"),
             ({"level": "application"}, "/application_id", "required"),
             ({"level": "application_type"}, "/application_type_id", "required"),
             ({"application_type_id": RETAIL}, "/application_type_id", "exclusive"),
-        ],
-    )
-    async def test_wrong(self, api: Api, wrong: dict[str, Any], pointer: str, code: str) -> None:
-        response = await api.post(QUESTIONNAIRE, {**named(), **wrong})
-        assert (422, [(pointer, code)]) == (response.status_code, api.wrong(response))
-
-    async def test_application_of_another(self, api: Api, neighbour: House) -> None:
-        body = named(level="application", application_id=neighbour.application_id)
-        assert [("/application_id", "unknown_id")] == api.wrong(await api.post(QUESTIONNAIRE, body))
+            (of_another, "/application_id", "unknown_id"),
+        ):
+            assert [(pointer, code)] == api.wrong(await api.post(QUESTIONNAIRE, named() | wrong))
 
     async def test_confined(self, api: Api) -> None:
         other = await api.application()

@@ -10,7 +10,6 @@ from afterword import errors, ids
 from afterword.asking.questionnaires import service, store
 from afterword.asking.questionnaires.library import service as library
 from afterword.asking.questionnaires.service import Imported, InvalidFile
-from afterword.core.organizations.access import SCOPES, Caller
 from afterword.kit import db
 from afterword.tenants.organizations import service as accounts
 from tests.conftest import House
@@ -45,6 +44,10 @@ class Shop:
                 "now": database.clock.now(),
             }
             return await service.import_file(database, **values | other)
+
+    async def get(self, version_id: str) -> store.Version:
+        async with db.connection(self.pool) as database:
+            return await store.get_version(database, organization_id=self.organization_id, version_id=version_id)
 
     async def count(self) -> tuple[int, int]:
         async with db.connection(self.pool) as database:
@@ -145,10 +148,7 @@ class TestImport:
         assert ids_of(first) == ids_of(again)
         assert first.version.definition.groups[0].group_id == again.version.definition.groups[0].group_id
         assert "questionnaire.published" == (await shop.events())[-1]
-        async with db.connection(shop.pool) as database:
-            old = await store.get_version(
-                database, organization_id=shop.organization_id, version_id=first.version.version_id
-            )
+        old = await shop.get(first.version.version_id)
         assert "How likely?" == old.definition.questions()[0].title
 
     async def test_a_question_that_comes_back_has_its_id_again(self, shop: Shop) -> None:
@@ -180,21 +180,12 @@ class TestImport:
         assert one.questionnaire.questionnaire_id != other.questionnaire.questionnaire_id
         assert not set(ids_of(one).values()) & set(ids_of(other).values())
 
-    async def test_an_actor_is_remembered(self, shop: Shop) -> None:
-        caller = Caller(
-            organization_id=shop.organization_id,
-            token_id="T" * 22,
-            user_id=None,
-            scopes=SCOPES,
-            application_ids=(),
-            domain="demo",
-            time_zone="UTC",
-            default_locale="en",
-        )
-        imported = await shop.put(actor=caller)
-        assert "T" * 22 == imported.questionnaire.created_by == imported.version.published_by
-        again = await shop.put(FILE + "valid_days: 7\n", actor=replace(caller, user_id="U" * 22))
-        assert ("T" * 22, "U" * 22) == (again.questionnaire.created_by, again.questionnaire.updated_by)
+    async def test_an_actor_is_remembered(self, pool: db.Pool, house: House) -> None:
+        shop, by = Shop(pool, house.organization_id, house.application_id), house.token_id
+        imported = await shop.put(actor=house.caller)
+        assert by == imported.questionnaire.created_by == imported.version.published_by
+        again = await shop.put(FILE + "valid_days: 7\n", actor=replace(house.caller, user_id="U" * 22))
+        assert (by, "U" * 22) == (again.questionnaire.created_by, again.questionnaire.updated_by)
 
     async def test_at_the_same_moment(self, shop: Shop) -> None:
         await shop.put()
@@ -208,29 +199,21 @@ class TestImport:
         assert all(isinstance(one, Imported | errors.Conflict) for one in results)
         assert (1, 1) == await shop.count()
 
-    @pytest.mark.parametrize("name", library.NAMES)
-    async def test_the_library(self, shop: Shop, name: str) -> None:
-        imported = await shop.put(library.text(name), slug=name)
-        assert () == imported.warnings
-        async with db.connection(shop.pool) as database:
-            version = await store.get_version(
-                database, organization_id=shop.organization_id, version_id=imported.version.version_id
-            )
-        assert imported.version.definition == version.definition
+    async def test_the_library(self, shop: Shop) -> None:
+        for name in library.NAMES:
+            imported = await shop.put(library.text(name), slug=name)
+            assert () == imported.warnings
+            assert imported.version.definition == (await shop.get(imported.version.version_id)).definition, name
 
 
 class TestStore:
     async def test_another_organization_finds_nothing(self, pool: db.Pool, shop: Shop) -> None:
         imported = await shop.put()
         neighbour = await open_shop(pool, "neighbour")
+        await shop.get(imported.version.version_id)
+        with pytest.raises(errors.NotFound):  # known to the process, but not to them
+            await neighbour.get(imported.version.version_id)
         async with db.connection(pool) as database:
-            await store.get_version(
-                database, organization_id=shop.organization_id, version_id=imported.version.version_id
-            )
-            with pytest.raises(errors.NotFound):  # known to the process, but not to them
-                await store.get_version(
-                    database, organization_id=neighbour.organization_id, version_id=imported.version.version_id
-                )
             with pytest.raises(errors.NotFound):
                 await store.get_questionnaire(
                     database,
@@ -244,29 +227,23 @@ class TestVersionsKept:
     def nothing_kept(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(store, "_versions", type(store._versions)())
 
-    async def get(self, pool: db.Pool, house: House, version_id: str) -> store.Version:
-        async with db.connection(pool) as database:
-            return await store.get_version(database, organization_id=house.organization_id, version_id=version_id)
+    async def publish(self, shop: Shop, count: int) -> list[str]:
+        files = [FILE.replace("How likely", f"How likely {number}") for number in range(count)]
+        return [(await shop.put(file)).version.version_id for file in files]
 
-    async def publish(self, pool: db.Pool, house: House, count: int) -> list[str]:
-        shop = Shop(pool, house.organization_id, house.application_id)
-        return [
-            (await shop.put(FILE.replace("How likely", f"How likely {n}"))).version.version_id for n in range(count)
-        ]
-
-    async def test_count(self, pool: db.Pool, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-        first, second, third = await self.publish(pool, house, 3)
+    async def test_count(self, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+        first, second, third = await self.publish(shop, 3)
         store._versions.clear()
         monkeypatch.setattr(store, "VERSIONS_KEPT_MAX", 2)
         for version_id in (first, second, first, third):
-            assert version_id == (await self.get(pool, house, version_id)).version_id
+            assert version_id == (await shop.get(version_id)).version_id
         assert [first, third] == [version_id for _, version_id in store._versions]
-        assert await self.get(pool, house, third) is await self.get(pool, house, third)
+        assert await shop.get(third) is await shop.get(third)
 
-    async def test_size(self, pool: db.Pool, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-        first, second = await self.publish(pool, house, 2)
+    async def test_size(self, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+        first, second = await self.publish(shop, 2)
         store._versions.clear()
         monkeypatch.setattr(store, "VERSIONS_KEPT_BYTES_MAX", 1_500)  # one of these and a half
         for version_id in (first, second, first):
-            assert version_id == (await self.get(pool, house, version_id)).version_id
+            assert version_id == (await shop.get(version_id)).version_id
         assert [first] == [version_id for _, version_id in store._versions]

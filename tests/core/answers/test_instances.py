@@ -7,7 +7,8 @@ from afterword.core.answers import instances
 from afterword.core.answers.instances import STATES, InvalidTag, normalise, state_of
 from afterword.core.answers.values import Given
 from afterword.core.questionnaires.conditions import AnyOf, Leaf
-from afterword.core.questionnaires.definition import parse
+from afterword.core.questionnaires.question_types import Jump
+from tests.core.answers.questions import pages_of, question
 
 CREATED = datetime(2026, 3, 28, 12, 0, tzinfo=UTC)
 DAY = timedelta(hours=24)
@@ -50,35 +51,9 @@ def test_is_expired(subject: Subject, after: timedelta, is_expired: bool) -> Non
 QUESTION = "Q000000000000000000001"
 OTHER = "Q000000000000000000002"
 IDS = (QUESTION, OTHER)
-DEFINITION = parse(
-    {
-        "default_locale": "en",
-        "groups": [
-            {
-                "group_id": "G000000000000000000001",
-                "questions": [
-                    {
-                        "question_id": QUESTION,
-                        "type": "nps",
-                        "title": "How likely?",
-                        "required": True,
-                        "jumps": [
-                            {
-                                "target_question_id": None,
-                                "conditions": {
-                                    "subject": "questionnaire_metadata:store_pickup",
-                                    "operator": "equal",
-                                    "value": True,
-                                },
-                            }
-                        ],
-                    },
-                    {"question_id": OTHER, "type": "text", "title": "Why?", "required": True},
-                ],
-            }
-        ],
-    }
-)
+PICKUP = Jump(None, Leaf("questionnaire_metadata:store_pickup", "equal", value=True))
+LIKELY, WHY = question("nps", QUESTION, required=True), question("text", OTHER, required=True)
+DEFINITION = pages_of([replace(LIKELY, jumps=(PICKUP,)), WHY])
 
 
 class TestEdit:
@@ -107,40 +82,21 @@ class TestEdit:
         ],
     )
     def test_changes(
-        self,
-        given: dict[str, Given | None],
-        after: dict[str, Given],
-        changed: dict[str, Given],
-        removed: list[str],
+        self, given: dict[str, Given | None], after: dict[str, Given], changed: dict[str, Given], removed: list[str]
     ) -> None:
         edit = instances.edit(DEFINITION, IDS, {QUESTION: Given(7)}, given, {})
 
         assert (after, changed, removed, ()) == (edit.after, edit.changed, edit.removed, edit.wrong)
 
 
+GOLD = {"responder_metadata:level": "gold"}
+
+
 class TestHidden:
     """Why is asked under 7 alone, and of gold customers."""
 
-    DEFINITION = replace(
-        DEFINITION,
-        groups=(
-            replace(
-                DEFINITION.groups[0],
-                questions=(
-                    replace(DEFINITION.groups[0].questions[0], jumps=()),
-                    replace(
-                        DEFINITION.groups[0].questions[1],
-                        show_if=AnyOf(
-                            (
-                                Leaf(f"question:{QUESTION}", "less", 7),
-                                Leaf("responder_metadata:level", "equal", "gold"),
-                            )
-                        ),
-                    ),
-                ),
-            ),
-        ),
-    )
+    SHOWN = AnyOf((Leaf(f"question:{QUESTION}", "less", 7), Leaf("responder_metadata:level", "equal", "gold")))
+    DEFINITION = pages_of([LIKELY, replace(WHY, show_if=SHOWN)])
 
     @pytest.mark.parametrize(
         ("given", "facts", "changed", "removed", "missing"),
@@ -149,13 +105,7 @@ class TestHidden:
             ({QUESTION: Given(8)}, {}, [QUESTION], [OTHER], []),
             ({QUESTION: None}, {}, [], [QUESTION, OTHER], [QUESTION]),
             ({QUESTION: Given(8), OTHER: Given("new")}, {}, [QUESTION], [OTHER], []),
-            (
-                {QUESTION: Given(8), OTHER: Given("new")},
-                {"responder_metadata:level": "gold"},
-                [QUESTION, OTHER],
-                [],
-                [],
-            ),
+            ({QUESTION: Given(8), OTHER: Given("new")}, GOLD, [QUESTION, OTHER], [], []),
             ({QUESTION: Given(3), OTHER: None}, {}, [QUESTION], [OTHER], [OTHER]),
         ],
     )

@@ -108,6 +108,14 @@ def formbricks(*blocks: dict[str, Any] | list[dict[str, Any]], **members: Any) -
     return {"name": "Form", "blocks": named, "endings": [], **members}
 
 
+def block(one: dict[str, Any], *logic: dict[str, Any]) -> dict[str, Any]:
+    return {"elements": [one], "logic": list(logic)}
+
+
+def both(english: str, greek: str) -> dict[str, str]:
+    return {"default": english, "el": greek}
+
+
 def rule(name: str, operator: str, value: object, target: str, **left: Any) -> dict[str, Any]:
     one: dict[str, Any] = {"leftOperand": {"type": "element", "value": name, **left}, "operator": operator}
     one |= {} if value is None else {"rightOperand": {"type": "static", "value": value}}
@@ -141,57 +149,31 @@ COLOURS: Final = (
     {"list_name": "c", "name": "blue", "label": "Blue"},
 )
 
+WHICH, BREAD, CAKE = both("Which?", "Ποιο;"), both("Bread", "Ψωμί"), both("Cake", "Κέικ")
 SAMPLES: Final[Mapping[str, bytes]] = {
     "formbricks": json.dumps(
         formbricks(
-            {
-                "elements": [
-                    element(
-                        "multipleChoiceSingle",
-                        "a",
-                        headline={"default": "Which?", "el": "Ποιο;"},
-                        required=True,
-                        choices=[
-                            {"id": "x", "label": {"default": "Bread", "el": "Ψωμί"}},
-                            {"id": "y", "label": {"default": "Cake", "el": "Κέικ"}},
-                        ],
-                    )
-                ],
-                "logic": [rule("a", "equals", "x", "b2")],
-            },
-            [element("openText", "b", headline={"default": "Why #recall:a/fallback:that#?", "el": "Γιατί;"})],
+            block(
+                element("multipleChoiceSingle", "a", headline=WHICH, required=True, choices=[
+                    {"id": "x", "label": BREAD}, {"id": "y", "label": CAKE}]),
+                rule("a", "equals", "x", "b2"),
+            ),
+            [element("openText", "b", headline=both("Why #recall:a/fallback:that#?", "Γιατί;"))],
             languages=[{"language": {"code": "en"}, "default": True}, {"language": {"code": "el"}}],
         )
     ).encode(),
     "surveyjs": json.dumps(
         surveyjs(
-            {
-                "type": "radiogroup",
-                "name": "a",
-                "title": {"default": "Which?", "el": "Ποιο;"},
-                "choices": [
-                    {"value": 1, "text": {"default": "Bread", "el": "Ψωμί"}},
-                    {"value": 2, "text": {"default": "Cake", "el": "Κέικ"}},
-                ],
-            },
-            {
-                "type": "comment",
-                "name": "b",
-                "title": {"default": "Why {a}?", "el": "Γιατί {a};"},
-                "visibleIf": "{a} = 2",
-            },
+            {"type": "radiogroup", "name": "a", "title": WHICH,
+                "choices": [{"value": 1, "text": BREAD}, {"value": 2, "text": CAKE}]},
+            {"type": "comment", "name": "b", "title": both("Why {a}?", "Γιατί {a};"), "visibleIf": "{a} = 2"},
         )
     ).encode(),
     "xlsform": xlsform(
         [
             {"type": "select_one c", "name": "a", "label::English (en)": "Which?", "label::Ελληνικά": "Ποιο;"},
-            {
-                "type": "text",
-                "name": "b",
-                "label::English (en)": "Why ${a}?",
-                "label::Ελληνικά": "Γιατί;",
-                "relevant": "${a} = 'x'",
-            },
+            {"type": "text", "name": "b", "label::English (en)": "Why ${a}?", "label::Ελληνικά": "Γιατί;",
+                "relevant": "${a} = 'x'"},
         ],
         [
             {"list_name": "c", "name": "x", "label::English (en)": "Bread", "label::Ελληνικά": "Ψωμί"},
@@ -199,5 +181,5 @@ SAMPLES: Final[Mapping[str, bytes]] = {
         ],
         {"default_language": "English (en)"},
     ),
-}
+}  # fmt: skip
 """A file of each format with a condition, a second language and a choice with a code."""

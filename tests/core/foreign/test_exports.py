@@ -73,11 +73,9 @@ class TestExpression:
         """Each question may be passed over by those before it, which may be passed over themselves."""
         jump = "jumps: [{target_question_id: null, conditions: {subject: 'question:q0', operator: greater, value: 3}}]"
         made = source(*[f"{{key: q{n}, type: csat, title: Q, {jump}}}" for n in range(40)])
-        assert (
-            len(conditions.leaves_of(shown_when(made.definition)[made.definition.questions()[3].question_id]))
-            < LEAVES_MAX
-        )
-        assert TOO_LONG == shown_when(made.definition)[made.definition.questions()[-1].question_id]
+        shown, asked = shown_when(made.definition), made.definition.questions()
+        assert len(conditions.leaves_of(shown[asked[3].question_id])) < LEAVES_MAX
+        assert TOO_LONG == shown[asked[-1].question_id]
         assert "cannot express" in told(written(made))
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from afterword.core.foreign.expressions import LIMESURVEY, SURVEYJS, XLSFORM, Tree, Unreadable, read
+from afterword.core.foreign.expressions import LIMESURVEY, SURVEYJS, XLSFORM, Grammar, Tree, Unreadable, read
 
 A, B = ("name", "a"), ("name", "b")
 
@@ -31,45 +31,27 @@ def test_unreadable(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("grammar", "text", "expected"),
     [
-        ("{a} = 'x'", ("is", "equal", [A, ("value", "x")])),
-        ('{a} <> "it\\"s"', ("is", "not_equal", [A, ("value", 'it"s')])),
-        ("{a} >= -2.5", ("is", "greater_equal", [A, ("value", -2.5)])),
-        ("{a} NOTEMPTY", ("is", "is_not_empty", [A])),
-        ("{a} anyof [1, 'x']", ("is", "in", [A, ("list", [("value", 1), ("value", "x")])])),
-        ("!{a} empty", ("not", ("is", "is_empty", [A]))),
-        ("{a} or {b} and true", ("or", [A, ("and", [B, ("value", True)])])),
-        ("({a} || {b}) && !({a})", ("and", [("or", [A, B]), ("not", A)])),
-        ("age({a}, 3) < 4", ("is", "less", [("call", "age", [A, ("value", 3)]), ("value", 4)])),
-        ("{a} = word", ("is", "equal", [A, ("value", "word")])),
+        (SURVEYJS, "{a} = 'x'", ("is", "equal", [A, ("value", "x")])),
+        (SURVEYJS, '{a} <> "it\\"s"', ("is", "not_equal", [A, ("value", 'it"s')])),
+        (SURVEYJS, "{a} >= -2.5", ("is", "greater_equal", [A, ("value", -2.5)])),
+        (SURVEYJS, "{a} NOTEMPTY", ("is", "is_not_empty", [A])),
+        (SURVEYJS, "{a} anyof [1, 'x']", ("is", "in", [A, ("list", [("value", 1), ("value", "x")])])),
+        (SURVEYJS, "!{a} empty", ("not", ("is", "is_empty", [A]))),
+        (SURVEYJS, "{a} or {b} and true", ("or", [A, ("and", [B, ("value", True)])])),
+        (SURVEYJS, "({a} || {b}) && !({a})", ("and", [("or", [A, B]), ("not", A)])),
+        (SURVEYJS, "age({a}, 3) < 4", ("is", "less", [("call", "age", [A, ("value", 3)]), ("value", 4)])),
+        (SURVEYJS, "{a} = word", ("is", "equal", [A, ("value", "word")])),
+        (XLSFORM, "${a} != ''", ("is", "not_equal", [A, ("value", "")])),
+        (XLSFORM, "not(selected(${a}, 'x'))", ("not", ("call", "selected", [A, ("value", "x")]))),
+        (XLSFORM, ". <= 9", ("is", "less_equal", [("name", "."), ("value", 9)])),
+        (XLSFORM, "count-selected(${a}) > 1", ("is", "greater", [("call", "count-selected", [A]), ("value", 1)])),
+        (XLSFORM, "true()", ("value", True)),
+        (LIMESURVEY, 'a.NAOK == "Y"', ("is", "equal", [("name", "a.NAOK"), ("value", "Y")])),
+        (LIMESURVEY, "7X1X11r#0 ge 2", ("is", "greater_equal", [("name", "7X1X11r#0"), ("value", 2)])),
+        (LIMESURVEY, "!is_empty(a) OR TRUE", ("or", [("not", ("call", "is_empty", [A])), ("value", True)])),
     ],
 )
-def test_surveyjs(text: str, expected: Tree) -> None:
-    assert expected == read(text, SURVEYJS)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("${a} != ''", ("is", "not_equal", [A, ("value", "")])),
-        ("not(selected(${a}, 'x'))", ("not", ("call", "selected", [A, ("value", "x")]))),
-        (". <= 9", ("is", "less_equal", [("name", "."), ("value", 9)])),
-        ("count-selected(${a}) > 1", ("is", "greater", [("call", "count-selected", [A]), ("value", 1)])),
-        ("true()", ("value", True)),
-    ],
-)
-def test_xlsform(text: str, expected: Tree) -> None:
-    assert expected == read(text, XLSFORM)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('a.NAOK == "Y"', ("is", "equal", [("name", "a.NAOK"), ("value", "Y")])),
-        ("7X1X11r#0 ge 2", ("is", "greater_equal", [("name", "7X1X11r#0"), ("value", 2)])),
-        ("!is_empty(a) OR TRUE", ("or", [("not", ("call", "is_empty", [A])), ("value", True)])),
-    ],
-)
-def test_limesurvey(text: str, expected: Tree) -> None:
-    assert expected == read(text, LIMESURVEY)
+def test_read(grammar: Grammar, text: str, expected: Tree) -> None:
+    assert expected == read(text, grammar)

@@ -8,10 +8,11 @@ import pytest
 from afterword import errors
 from afterword.core import foreign
 from afterword.core.foreign import formbricks as reader
-from tests.core.foreign.forms import choices, element, formbricks, leaf, rule, taken
+from tests.core.foreign.forms import block, choices, element, formbricks, leaf, rule, taken
 
 LABELS = {"lowerLabel": {"default": "Low"}, "upperLabel": {"default": "High", "de": "Hoch"}}
 THREE = [{"id": name, "label": {"default": name.upper()}} for name in ("x", "y", "other")]
+T, U = [element("openText", "t")], [element("openText", "u")]
 END = {"id": "end", "type": "endScreen", "headline": {"default": "Thanks"}}
 
 
@@ -126,100 +127,50 @@ def test_ces_and_csat_beside_nps() -> None:
 class TestLogic:
     def test_logic_of_blocks_and_recall(self) -> None:
         """Trap 17: the logic is on blocks, and an earlier answer stands in a text as `#recall:…#`."""
-        made = taken(
-            formbricks(
-                {
-                    "elements": [element("rating", "r", range=5, scale="number")],
-                    "logic": [rule("r", "isLessThan", 3, "b3")],
-                },
-                [
-                    element(
-                        "openText", "good", headline={"default": "<p>You gave #recall:r/fallback:somenbspstars#</p>"}
-                    )
-                ],
-                [element("openText", "bad", headline={"default": "Sorry #recall:later/fallback:friend#"})],
-            )
-        )
+        first = block(element("rating", "r", range=5, scale="number"), rule("r", "isLessThan", 3, "b3"))
+        good = {"default": "<p>You gave #recall:r/fallback:somenbspstars#</p>"}
+        bad = {"default": "Sorry #recall:later/fallback:friend#"}
+        others = ([element("openText", "good", headline=good)], [element("openText", "bad", headline=bad)])
+        made = taken(formbricks(first, *others))
         assert [("bad", leaf("r", "less", 3))] == made.jumps("r")
         assert "You gave {{ answer.r | some stars }}" == made["good"].title
         assert "Sorry friend" == made["bad"].title
         assert not made.line("bad").whole
 
     def test_older_surveys_have_questions(self) -> None:
-        older = [
-            element(
-                "nps",
-                "n",
-                logic=[{**rule("n", "equals", 10, "t2"), "actions": [{"objective": "jumpToQuestion", "target": "t2"}]}],
-            ),
-            element("openText", "t1"),
-            element("openText", "t2"),
-        ]
-        made = taken(
-            {
-                "data": {
-                    "name": "Old",
-                    "questions": older,
-                    "thankYouCard": {"enabled": True, "headline": {"default": "Bye"}},
-                }
-            }
-        )
+        leads = rule("n", "equals", 10, "t2") | {"actions": [{"objective": "jumpToQuestion", "target": "t2"}]}
+        older = [element("nps", "n", logic=[leads]), element("openText", "t1"), element("openText", "t2")]
+        card = {"enabled": True, "headline": {"default": "Bye"}}
+        made = taken({"data": {"name": "Old", "questions": older, "thankYouCard": card}})
         assert [("t2", leaf("n", "equal", 10))] == made.jumps("n")
         assert ["Bye"] == [one.title for one in made.definition.endings]
 
     @pytest.mark.parametrize(
-        ("operator", "value", "expected"),
+        ("kind", "operator", "value", "expected"),
         [
-            ("equals", "x", leaf("q", "equal", 1)),
-            ("doesNotEqual", "y", leaf("q", "not_equal", 2)),
-            ("equalsOneOf", ["x", "other"], leaf("q", "in", [1, 3])),
-            ("isSubmitted", None, leaf("q", "is_not_empty")),
-            ("isSkipped", None, leaf("q", "is_empty")),
+            ("Single", "equals", "x", leaf("q", "equal", 1)),
+            ("Single", "doesNotEqual", "y", leaf("q", "not_equal", 2)),
+            ("Single", "equalsOneOf", ["x", "other"], leaf("q", "in", [1, 3])),
+            ("Single", "isSubmitted", None, leaf("q", "is_not_empty")),
+            ("Single", "isSkipped", None, leaf("q", "is_empty")),
+            ("Multi", "includesAllOf", ["x", "y"], {"all": [leaf("q", "contains", 1), leaf("q", "contains", 2)]}),
+            ("Multi", "includesOneOf", ["x", "y"], {"any": [leaf("q", "contains", 1), leaf("q", "contains", 2)]}),
+            ("Multi", "doesNotIncludeAllOf", ["x"], leaf("q", "not_contains", 1)),
+            ("Multi", "equals", "x", leaf("q", "equal", [1])),
         ],
     )
-    def test_of_a_choice(self, operator: str, value: object, expected: object) -> None:
-        first = {
-            "elements": [element("multipleChoiceSingle", "q", choices=THREE)],
-            "logic": [rule("q", operator, value, "b3")],
-        }
-        made = taken(formbricks(first, [element("openText", "t")], [element("openText", "u")]))
+    def test_of_choices(self, kind: str, operator: str, value: object, expected: object) -> None:
+        first = block(element(f"multipleChoice{kind}", "q", choices=THREE), rule("q", operator, value, "b3"))
+        made = taken(formbricks(first, T, U))
         assert [("u", expected)] == made.jumps("q")
         assert made.line("b1", "condition").whole
 
-    @pytest.mark.parametrize(
-        ("operator", "value", "expected"),
-        [
-            ("includesAllOf", ["x", "y"], {"all": [leaf("q", "contains", 1), leaf("q", "contains", 2)]}),
-            ("includesOneOf", ["x", "y"], {"any": [leaf("q", "contains", 1), leaf("q", "contains", 2)]}),
-            ("doesNotIncludeAllOf", ["x"], leaf("q", "not_contains", 1)),
-            ("equals", "x", leaf("q", "equal", [1])),
-        ],
-    )
-    def test_of_several_choices(self, operator: str, value: object, expected: object) -> None:
-        first = {
-            "elements": [element("multipleChoiceMulti", "q", choices=THREE)],
-            "logic": [rule("q", operator, value, "b3")],
-        }
-        made = taken(formbricks(first, [element("openText", "t")], [element("openText", "u")]))
-        assert [("u", expected)] == made.jumps("q")
-
     def test_what_always_holds_has_no_condition(self) -> None:
         """A required question is answered when its page is left; so both ways of an optional one are all of them."""
-        made = taken(
-            formbricks(
-                {
-                    "elements": [element("openText", "a", required=True)],
-                    "logic": [rule("a", "isSubmitted", None, "b3"), rule("a", "isSkipped", None, "b2")],
-                },
-                [element("openText", "b")],
-                {
-                    "elements": [element("openText", "c")],
-                    "logic": [rule("c", "isSubmitted", None, "b5"), rule("c", "isSkipped", None, "b5")],
-                },
-                [element("openText", "d")],
-                [element("openText", "e")],
-            )
-        )
+        submitted, skipped = rule("a", "isSubmitted", None, "b3"), rule("a", "isSkipped", None, "b2")
+        first = block(element("openText", "a", required=True), submitted, skipped)
+        third = block(element("openText", "c"), *(rule("c", one, None, "b5") for one in ("isSubmitted", "isSkipped")))
+        made = taken(formbricks(first, T, third, U, [element("openText", "e")]))
         assert [("c", None)] == made.jumps("a")
         assert [("e", leaf("c", "is_not_empty")), ("e", None)] == made.jumps("c")
 
@@ -233,14 +184,14 @@ class TestLogic:
         ],
     )
     def test_what_cannot_be_expressed(self, left: dict[str, Any]) -> None:
-        first = {"elements": [element("multipleChoiceSingle", "q", choices=THREE)], "logic": [left]}
-        made = taken(formbricks(first, [element("openText", "t")]))
+        first = block(element("multipleChoiceSingle", "q", choices=THREE), left)
+        made = taken(formbricks(first, T))
         assert [] == made.jumps("q")
         assert "left_out" == made.line("b1", "condition").outcome
 
     def test_back_and_calculated(self) -> None:
         calculate = {"conditions": {"connector": "and", "conditions": []}, "actions": [{"objective": "calculate"}]}
-        second = {"elements": [element("nps", "b")], "logic": [rule("b", "equals", 1, "b1"), calculate]}
+        second = block(element("nps", "b"), rule("b", "equals", 1, "b1"), calculate)
         made = taken(formbricks([element("nps", "a")], second))
         assert [] == made.jumps("b")
         told = " ".join(" ".join(line.sentences) for line in made.lines if line.kind == "condition")
@@ -254,11 +205,7 @@ class TestLogic:
             rule("source", "equals", "mail", "b3", type="hiddenField"),
         ]
         first = {"elements": [element("matrix", "m", rows=labels, columns=labels)], "logic": rules}
-        made = taken(
-            formbricks(
-                first, [element("openText", "t")], [element("openText", "u")], hiddenFields={"fieldIds": ["source"]}
-            )
-        )
+        made = taken(formbricks(first, T, U, hiddenFields={"fieldIds": ["source"]}))
         row = made["m"].rows[0].key
         hidden = {"subject": "questionnaire_metadata:source", "operator": "equal", "value": "mail"}
         assert [("u", leaf(f"m:{row}", "equal", 2)), ("u", hidden)] == made.jumps("m")
@@ -270,16 +217,16 @@ class TestEnds:
     )
 
     def test_each_ending_has_the_conditions_of_its_jumps(self) -> None:
-        first = {"elements": [element("nps", "n")], "logic": [rule("n", "isGreaterThanOrEqual", 9, "happy")]}
+        first = block(element("nps", "n"), rule("n", "isGreaterThanOrEqual", 9, "happy"))
         happy = {"id": "happy", "type": "redirectToUrl", "url": "https://review.example/x", "label": "Review"}
-        made = taken(formbricks(first, [element("openText", "t")], endings=[END, happy]))
+        made = taken(formbricks(first, T, endings=[END, happy]))
         found = [(one.title, one.button_label, made.condition(one.conditions)) for one in made.definition.endings]
         assert [(None, "Review", leaf("n", "greater_equal", 9)), ("Thanks", None, None)] == found
         assert [(None, leaf("n", "greater_equal", 9))] == made.jumps("n")
         assert "leads nobody away" in made.told("happy", "ending")
 
     def test_a_button_before_the_end_becomes_an_ending(self) -> None:
-        first = {"elements": [element("csat", "s", required=True)], "logic": [rule("s", "isLessThan", 5, "end")]}
+        first = block(element("csat", "s", required=True), rule("s", "isLessThan", 5, "end"))
         made = taken(formbricks(first, [self.BUTTON], endings=[END]))
         found = [(one.title, one.button_url, made.condition(one.conditions)) for one in made.definition.endings]
         assert [("Thanks", None, leaf("s", "less", 5)), ("About out", "https://shop.example/a", None)] == found
@@ -287,34 +234,25 @@ class TestEnds:
 
     @pytest.mark.parametrize("url", ["https://shop.example/a", "mailto:a@b.example", "javascript:alert(1)"])
     def test_a_button_between_questions_becomes_a_text(self, url: str) -> None:
-        made = taken(formbricks([self.BUTTON | {"buttonUrl": url}], [element("openText", "t")]))
+        made = taken(formbricks([self.BUTTON | {"buttonUrl": url}], T))
         assert ("statement", f"Go: {url}") == (made["out"].type, made["out"].description)
         assert not made.line("out").whole
         assert () == made.definition.endings
 
     def test_clicks_are_not_known(self) -> None:
         first = {"elements": [self.BUTTON], "logic": [rule("out", "isClicked", None, "b3")]}
-        made = taken(formbricks(first, [element("openText", "t")], [element("openText", "u")]))
+        made = taken(formbricks(first, T, U))
         assert [("u", None)] == made.jumps("out")
         assert not made.line("b1", "condition").whole
 
 
 def test_languages_and_the_welcome() -> None:
-    made = taken(
-        formbricks(
-            [element("nps", "n", headline={"default": "Würden Sie?", "en": "Would you?", "fr": "Off"}, **LABELS)],
-            languages=[
-                {"language": {"code": "de"}, "default": True},
-                {"language": {"code": "en"}},
-                {"language": {"code": "fr"}, "enabled": False},
-            ],
-            welcomeCard={
-                "enabled": True,
-                "headline": {"default": "Hallo", "en": "Hello"},
-                "subheader": {"default": "<p>Kurz</p>"},
-            },
-        )
-    )
+    asked = element("nps", "n", headline={"default": "Würden Sie?", "en": "Would you?", "fr": "Off"}, **LABELS)
+    languages: list[dict[str, Any]] = [{"language": {"code": code}} for code in ("de", "en", "fr")]
+    languages[0] |= {"default": True}
+    languages[2] |= {"enabled": False}
+    card = {"enabled": True, "headline": {"default": "Hallo", "en": "Hello"}, "subheader": {"default": "<p>Kurz</p>"}}
+    made = taken(formbricks([asked], languages=languages, welcomeCard=card))
     assert ("de", ("de", "en")) == (made.definition.default_locale, made.definition.locales)
     assert ("Würden Sie?", "Would you?") == (made["n"].title, made["n"].translations["en"].title)
     assert {"de": "Hallo\nKurz", "en": "Hello"} == {

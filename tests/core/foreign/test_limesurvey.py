@@ -7,6 +7,7 @@ import pytest
 from afterword.core import foreign
 from afterword.core.foreign.parts import Line, Read
 from tests.core.foreign.lss import Q, survey
+from tests.core.foreign.qsf import asked
 
 YES_NO = {"Y": "Yes", "N": "No"}
 ABC = {"A1": "Bread", "A2": "Cake", "A3": "Tart"}
@@ -14,10 +15,6 @@ ABC = {"A1": "Bread", "A2": "Cake", "A3": "Tart"}
 
 def read(*groups: list[Q], **more: Any) -> Read:
     return foreign.read(survey(*groups, **more))[1]
-
-
-def asked(made: Read) -> list[dict[str, Any]]:
-    return [one for group in made.document["groups"] for one in group["questions"]]
 
 
 def line_of(made: Read, place: str, kind: str = "question") -> Line:

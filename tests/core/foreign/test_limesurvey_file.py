@@ -6,7 +6,7 @@ from afterword import errors
 from afterword.core import foreign
 from afterword.core.foreign import limesurvey
 from tests.core.foreign.lss import Q, survey, table
-from tests.core.foreign.test_limesurvey import asked
+from tests.core.foreign.qsf import asked
 
 
 class TestRefused:

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from tests.core.foreign.lss import Q
-from tests.core.foreign.test_limesurvey import ABC, YES_NO, asked, line_of, read
+from tests.core.foreign.qsf import asked
+from tests.core.foreign.test_limesurvey import ABC, YES_NO, line_of, read
 
 CASES: list[tuple[Q, list[dict[str, Any]], str]] = [
     (Q("q", "S"), [{"type": "text", "multiline": False}], "taken"),

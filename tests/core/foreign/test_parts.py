@@ -10,7 +10,6 @@ from afterword.core.foreign import parts
 from afterword.core.foreign.parts import (
     Entry,
     Keys,
-    Values,
     all_of,
     any_of,
     is_small,
@@ -19,6 +18,7 @@ from afterword.core.foreign.parts import (
     negated,
     plain,
     split,
+    values_of,
 )
 
 A, B, C = (leaf(f"question:{one}", "equal", 1) for one in "abc")
@@ -92,7 +92,7 @@ def test_locale(tag: object, expected: str | None) -> None:
 )
 def test_values_of_codes(codes: list[str], expected: list[int], *, is_told: bool) -> None:
     entry = Entry("question", "q")
-    assert dict(zip(codes, expected, strict=True)) == Values.of(codes, entry).by_code
+    assert dict(zip(codes, expected, strict=True)) == values_of(codes, entry)
     assert (is_told, "taken") == (bool(entry.line.sentences), entry.line.outcome)
 
 
@@ -129,13 +129,13 @@ class TestConditions:
 class TestEntry:
     def test_worst_counts(self) -> None:
         entry = Entry("question", "q", "Title " * 100)
-        entry.said(parts.Sentence("It is so."))
+        entry.said("It is so.")
         assert ("taken", True) == (entry.line.outcome, entry.line.whole)
-        entry.changed(parts.Sentence("It is different."))
+        entry.changed("It is different.")
         assert ("changed", True) == (entry.line.outcome, entry.line.whole)
-        entry.lost(parts.Sentence("A part is lost."))
-        entry.left_out(parts.Sentence("It is left out."))
-        entry.changed(parts.Sentence("It is different."))
+        entry.lost("A part is lost.")
+        entry.left_out("It is left out.")
+        entry.changed("It is different.")
         assert ("left_out", False, 4) == (entry.line.outcome, entry.line.whole, len(entry.line.sentences))
         assert len(entry.line.title) <= parts.TITLE_SHOWN_CHARACTERS
 

@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from afterword import errors, ids
-from afterword.asking.questionnaires import files
+from afterword import errors
 from afterword.core import foreign
 from afterword.core.foreign import qualtrics
-from afterword.core.questionnaires.metadata import GLOBAL
+from tests.core.foreign.forms import Taken
 from tests.core.foreign.qsf import ABC, asked, block, branch, leaf, line_of, logic, q, read, shown, survey, told
 
 CHOICE = q("QID1", "MC", "SAVR", choices=ABC)
@@ -255,10 +254,9 @@ class TestLanguages:
 
 def test_passes_the_check_of_our_files() -> None:
     parts = [CHOICE, TEXT | {"DisplayLogic": CAKE, "QuestionText": "Why ${q://QID1/ChoiceGroup/SelectedChoices}?"}]
-    made = read(survey(*parts, options={"SurveyTitle": "Your cake"}))
-    text = files.written({"display_name": "x"}, {name: made.document[name] for name in ("default_locale", "groups")})
-    file = files.read(text, give_id=lambda kind, key: ids.derived(f"{kind}:{key}"), declared=GLOBAL)
-    assert "Why {{ answer.qid1 | … }}?" == file.definition.questions()[1].title
+    content = survey(*parts, options={"SurveyTitle": "Your cake"})
+    assert "Why {{ answer.qid1 | … }}?" == Taken(content).definition.questions()[1].title
+    made = read(content)
     assert ("After delivery", "Your cake") == (made.document["display_name"], made.document["title"])
     assert foreign.Summary(2, 2, 1, 1, 0) == foreign.Summary.of(made.lines)
-    assert made == read(survey(*parts, options={"SurveyTitle": "Your cake"}))
+    assert made == read(content)

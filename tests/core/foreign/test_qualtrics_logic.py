@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.core.foreign.forms import leaf as ours
 from tests.core.foreign.qsf import ABC, asked, leaf, line_of, logic, q, read, survey, told
 
 BEFORE = (
@@ -18,13 +19,17 @@ BEFORE = (
     q("QID9", "TE", "SL", rule={"Type": "ContentType", "ContentType": "ValidEmail"}),
 )
 ONE, TWO = leaf("q://QID1/SelectableChoice/1"), leaf("q://QID2/SelectableChoice/2")
-FIRST = {"subject": "question:qid1", "operator": "equal", "value": 10}
-SECOND = {"subject": "question:qid2", "operator": "contains", "value": 2}
+FIRST, SECOND = ours("qid1", "equal", 10), ours("qid2", "contains", 2)
+ORDER = {"subject": "questionnaire_metadata:order_id", "operator": "is_empty"}
 FIELD = {"LogicType": "EmbeddedField", "LeftOperand": "order id"}
 
 
 def of(*written: dict[str, Any], **more: Any) -> Any:
     return logic(list(written), **more)
+
+
+def answer(number: int, operator: str, value: str | None = None) -> dict[str, Any]:
+    return leaf(f"q://QID{number}/ChoiceTextEntryValue", operator, value)
 
 
 def last(found: object) -> Any:
@@ -81,39 +86,15 @@ class TestConditions:
             (of(ONE | {"Operator": "NotSelected"}), FIRST | {"operator": "not_equal"}),
             (of(TWO), SECOND),
             (of(TWO | {"Operator": "NotSelected"}), SECOND | {"operator": "not_contains"}),
-            (
-                of(leaf("q://QID3/SelectableChoice/2/1")),
-                {"subject": "question:qid3:r_2", "operator": "equal", "value": 1},
-            ),
-            (
-                of(leaf("q://QID4/ChoiceTextEntryValue", "GreaterThanOrEqual", "18")),
-                {"subject": "question:qid4", "operator": "greater_equal", "value": 18},
-            ),
-            (
-                of(leaf("q://QID5/ChoiceTextEntryValue", "Contains", "late")),
-                {"subject": "question:qid5", "operator": "contains", "value": "late"},
-            ),
-            (
-                of(leaf("q://QID5/ChoiceTextEntryValue", "EqualTo", "")),
-                {"subject": "question:qid5", "operator": "is_empty"},
-            ),
-            (
-                of(leaf("q://QID5/ChoiceTextEntryValue", "NotEmpty")),
-                {"subject": "question:qid5", "operator": "is_not_empty"},
-            ),
-            (
-                of(leaf("q://QID6/SelectableChoice/1", "NotSelected")),
-                {"subject": "question:qid6", "operator": "not_equal", "value": True},
-            ),
-            (
-                of(leaf("q://QID7/ChoiceNumericEntryValue/3", "LessThan", "0.5")),
-                {"subject": "question:qid7_3", "operator": "less", "value": 0.5},
-            ),
-            (of(leaf("q://QID8/SelectableChoice/0")), {"subject": "question:qid8", "operator": "equal", "value": 0}),
-            (
-                of(FIELD | {"Operator": "EqualTo", "RightOperand": "7"}),
-                {"subject": "questionnaire_metadata:order_id", "operator": "equal", "value": "7"},
-            ),
+            (of(leaf("q://QID3/SelectableChoice/2/1")), ours("qid3:r_2", "equal", 1)),
+            (of(answer(4, "GreaterThanOrEqual", "18")), ours("qid4", "greater_equal", 18)),
+            (of(answer(5, "Contains", "late")), ours("qid5", "contains", "late")),
+            (of(answer(5, "EqualTo", "")), ours("qid5", "is_empty")),
+            (of(answer(5, "NotEmpty")), ours("qid5", "is_not_empty")),
+            (of(leaf("q://QID6/SelectableChoice/1", "NotSelected")), ours("qid6", "not_equal", value=True)),
+            (of(leaf("q://QID7/ChoiceNumericEntryValue/3", "LessThan", "0.5")), ours("qid7_3", "less", 0.5)),
+            (of(leaf("q://QID8/SelectableChoice/0")), ours("qid8", "equal", 0)),
+            (of(FIELD | {"Operator": "EqualTo", "RightOperand": "7"}), ORDER | {"operator": "equal", "value": "7"}),
             (
                 of({"LogicType": "PanelData", "LeftOperand": "m://FirstName", "Operator": "NotEmpty"}),
                 {"subject": "responder_metadata:first_name", "operator": "is_not_empty"},
@@ -122,12 +103,7 @@ class TestConditions:
             (of(ONE, TWO | {"Conjuction": "Or"}), {"any": [FIRST, SECOND]}),
             (
                 of(ONE, TWO | {"Conjuction": "Or"}, FIELD | {"Operator": "Empty", "Conjuction": "And"}),
-                {
-                    "any": [
-                        FIRST,
-                        {"all": [SECOND, {"subject": "questionnaire_metadata:order_id", "operator": "is_empty"}]},
-                    ]
-                },
+                {"any": [FIRST, {"all": [SECOND, ORDER]}]},
             ),
             (logic([ONE], [TWO], joints=["OrIf"]), {"any": [FIRST, SECOND]}),
             (logic([ONE], [TWO], joints=["AndIf"]), {"all": [FIRST, SECOND]}),
@@ -139,7 +115,7 @@ class TestConditions:
         assert line_of(made, "condition").whole
 
     def test_any_row(self) -> None:
-        rows = [{"subject": f"question:qid3:r_{n}", "operator": "equal", "value": 2} for n in (1, 2, 3)]
+        rows = [ours(f"qid3:r_{n}", "equal", 2) for n in (1, 2, 3)]
         assert {"any": rows} == asked(last(of(leaf("q://QID3/SelectableAnswer/2"))))[-1]["show_if"]
 
     @pytest.mark.parametrize(

@@ -8,12 +8,16 @@ import pytest
 from afterword import errors
 from afterword.core import foreign
 from afterword.core.foreign import surveyjs as reader
-from tests.core.foreign.forms import choices, leaf, surveyjs, taken
+from tests.core.foreign.forms import both, choices, leaf, surveyjs, taken
 
 YES = {"type": "boolean", "name": "yes"}
 ONE = {"type": "radiogroup", "name": "one", "choices": ["a", {"value": "b", "text": "Bee"}, 3]}
 MANY = {"type": "checkbox", "name": "many", "choices": ["x", "y", "z"]}
 GRID = {"type": "matrix", "name": "grid", "rows": ["fast", {"value": "1", "text": "First"}], "columns": ["bad", "good"]}
+
+
+def comment(name: str, **members: Any) -> dict[str, Any]:
+    return {"type": "comment", "name": name, **members}
 
 
 class TestRefused:
@@ -172,15 +176,8 @@ class TestConditions:
         ],
     )
     def test_each(self, text: str, expected: object) -> None:
-        asked = [
-            ONE,
-            MANY,
-            YES,
-            GRID,
-            {"type": "rating", "name": "nps", "rateMin": 0, "rateMax": 10},
-            {"type": "comment", "name": "words"},
-        ]
-        made = taken(surveyjs(*asked, {"type": "comment", "name": "q", "visibleIf": text}))
+        nps = {"type": "rating", "name": "nps", "rateMin": 0, "rateMax": 10}
+        made = taken(surveyjs(ONE, MANY, YES, GRID, nps, comment("words"), comment("q", visibleIf=text)))
         assert expected == made.show_if("q")
         assert made.line("q", "condition").whole
 
@@ -198,22 +195,13 @@ class TestConditions:
         ],
     )
     def test_what_cannot_be_expressed(self, text: str) -> None:
-        made = taken(
-            surveyjs(
-                ONE, YES, {"type": "comment", "name": "q", "visibleIf": text}, {"type": "comment", "name": "later"}
-            )
-        )
+        made = taken(surveyjs(ONE, YES, comment("q", visibleIf=text), comment("later")))
         assert made["q"].show_if is None
         assert "left_out" == made.line("q", "condition").outcome
 
     def test_panels_and_pages(self) -> None:
-        inner = {
-            "type": "panel",
-            "name": "p",
-            "title": "Panel",
-            "visibleIf": "{one} = 'a'",
-            "elements": [{**MANY, "visibleIf": "{yes}"}],
-        }
+        inner: dict[str, Any] = {"type": "panel", "name": "p", "title": "Panel", "visibleIf": "{one} = 'a'"}
+        inner["elements"] = [{**MANY, "visibleIf": "{yes}"}]
         pages = [
             {"name": "first", "elements": [ONE, YES, inner]},
             {"name": "second", "visibleIf": "{yes} = false", "elements": [GRID]},
@@ -230,7 +218,7 @@ class TestConditions:
             {"type": "complete", "expression": "{one} = 'b'"},
             {"type": "setvalue", "expression": "{one} = 'b'"},
         ]
-        made = taken(surveyjs(ONE, YES, {"type": "comment", "name": "q"}, triggers=triggers))
+        made = taken(surveyjs(ONE, YES, comment("q"), triggers=triggers))
         assert [("q", leaf("one", "equal", 1)), (None, leaf("one", "equal", 2))] == made.jumps("one")
         assert "nothing like setvalue" in made.told("setvalue", "condition")
 
@@ -243,8 +231,8 @@ def test_texts_show_answers() -> None:
         surveyjs(
             ONE,
             {"type": "multipletext", "name": "who", "items": [{"name": "name"}, {"name": "email"}]},
-            {"type": "comment", "name": "q", "title": "Why {one}, {who.email}? {later} {nothing}"},
-            {"type": "comment", "name": "later"},
+            comment("q", title="Why {one}, {who.email}? {later} {nothing}"),
+            comment("later"),
         )
     )
     assert "Why {{ answer.one | … }}, {{ answer.who.email | … }}? … {nothing}" == made["q"].title
@@ -253,18 +241,13 @@ def test_texts_show_answers() -> None:
 
 def test_languages() -> None:
     """`default` is English where the survey's own language stands beside it."""
-    one = {"type": "comment", "name": "q", "title": {"default": "Why?", "el": "Γιατί;"}}
-    greek, english = taken(surveyjs(one, locale="el")), taken(surveyjs(one))
-    assert ("el", "Γιατί;", "Why?") == (
-        greek.definition.default_locale,
-        greek["q"].title,
-        greek["q"].translations["en"].title,
-    )
-    assert ("en", "Why?", "Γιατί;") == (
-        english.definition.default_locale,
-        english["q"].title,
-        english["q"].translations["el"].title,
-    )
+    one = comment("q", title=both("Why?", "Γιατί;"))
+    for made, locale, other, texts in (
+        (taken(surveyjs(one, locale="el")), "el", "en", ("Γιατί;", "Why?")),
+        (taken(surveyjs(one)), "en", "el", ("Why?", "Γιατί;")),
+    ):
+        assert locale == made.definition.default_locale
+        assert texts == (made["q"].title, made["q"].translations[other].title)
 
 
 def test_the_end() -> None:

@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
-from afterword import errors, ids
-from afterword.asking.questionnaires import files
+from afterword import errors
 from afterword.core import foreign
 from afterword.core.foreign import typeform
 from afterword.core.foreign.parts import Read
-from afterword.core.questionnaires.metadata import GLOBAL
+from tests.core.foreign.forms import Taken, leaf
 from tests.core.foreign.qsf import asked, line_of, read, told
 
 AB = [{"id": "i1", "ref": "red", "label": "Red"}, {"id": "i2", "ref": "blue", "label": "Blue"}]
@@ -87,50 +86,50 @@ class TestRefused:
         assert 1 == len(asked(read(json.dumps(content).encode())))
 
 
-CASES: list[tuple[dict[str, Any], list[dict[str, Any]], str]] = [
+CASES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (
         field("short_text", validations={"required": True, "max_length": 80}),
-        [{"type": "text", "multiline": False, "length_max": 80, "required": True}],
+        {"type": "text", "multiline": False, "length_max": 80, "required": True},
         "taken",
     ),
-    (field("long_text"), [{"type": "text", "multiline": True, "required": None}], "taken"),
-    (field("website"), [{"type": "text"}], "changed"),
-    (field("multiple_choice", choices=AB, randomize=True), [{"type": "single_choice", "randomize": True}], "taken"),
+    (field("long_text"), {"type": "text", "multiline": True, "required": None}, "taken"),
+    (field("website"), {"type": "text"}, "changed"),
+    (field("multiple_choice", choices=AB, randomize=True), {"type": "single_choice", "randomize": True}, "taken"),
     (
         field("multiple_choice", choices=AB, allow_multiple_selection=True, validations={"max_selection": 2}),
-        [{"type": "multiple_choice", "choices_max": 2}],
+        {"type": "multiple_choice", "choices_max": 2},
         "taken",
     ),
-    (field("picture_choice", choices=AB), [{"type": "single_choice"}], "taken"),
-    (field("dropdown", choices=AB), [{"type": "single_choice", "style": "dropdown"}], "taken"),
-    (field("ranking", choices=AB), [{"type": "ranking"}], "taken"),
-    (field("yes_no"), [{"type": "yes_no"}], "taken"),
-    (field("legal"), [{"type": "yes_no"}], "changed"),
-    (field("email"), [{"type": "contact", "contact_fields": ["email"]}], "taken"),
-    (field("phone_number"), [{"type": "contact", "contact_fields": ["phone"]}], "taken"),
+    (field("picture_choice", choices=AB), {"type": "single_choice"}, "taken"),
+    (field("dropdown", choices=AB), {"type": "single_choice", "style": "dropdown"}, "taken"),
+    (field("ranking", choices=AB), {"type": "ranking"}, "taken"),
+    (field("yes_no"), {"type": "yes_no"}, "taken"),
+    (field("legal"), {"type": "yes_no"}, "changed"),
+    (field("email"), {"type": "contact", "contact_fields": ["email"]}, "taken"),
+    (field("phone_number"), {"type": "contact", "contact_fields": ["phone"]}, "taken"),
     (
         field("number", validations={"min_value": 1, "max_value": 9}),
-        [{"type": "number", "number_min": 1, "number_max": 9}],
+        {"type": "number", "number_min": 1, "number_max": 9},
         "taken",
     ),
     (
         field("rating", steps=7, shape="star"),
-        [{"type": "rating", "style": "stars", "scale_min": 1, "scale_max": 7}],
+        {"type": "rating", "style": "stars", "scale_min": 1, "scale_max": 7},
         "taken",
     ),
-    (field("rating", steps=5, shape="heart"), [{"type": "rating", "style": "numbers"}], "taken"),
-    (field("rating", steps=2), [{"type": "single_choice"}], "taken"),
-    (field("opinion_scale", steps=11), [{"type": "rating", "scale_min": 0, "scale_max": 10}], "taken"),
+    (field("rating", steps=5, shape="heart"), {"type": "rating", "style": "numbers"}, "taken"),
+    (field("rating", steps=2), {"type": "single_choice"}, "taken"),
+    (field("opinion_scale", steps=11), {"type": "rating", "scale_min": 0, "scale_max": 10}, "taken"),
     (
         field("opinion_scale", steps=5, start_at_one=True, labels={"left": "Bad", "center": "So so", "right": "Good"}),
-        [{"type": "rating", "scale_min": 1, "scale_max": 5, "low_label": "Bad", "high_label": "Good"}],
+        {"type": "rating", "scale_min": 1, "scale_max": 5, "low_label": "Bad", "high_label": "Good"},
         "changed",
     ),
-    (field("opinion_scale", steps=11, start_at_one=True), [{"type": "single_choice"}], "taken"),
-    (field("nps", labels={"left": "Never"}), [{"type": "nps", "low_label": "Never"}], "taken"),
-    (field("date", structure="MMDDYYYY"), [{"type": "date"}], "taken"),
-    (field("file_upload"), [{"type": "file"}], "taken"),
-    (field("statement", description="More"), [{"type": "statement", "description": "More"}], "taken"),
+    (field("opinion_scale", steps=11, start_at_one=True), {"type": "single_choice"}, "taken"),
+    (field("nps", labels={"left": "Never"}), {"type": "nps", "low_label": "Never"}, "taken"),
+    (field("date", structure="MMDDYYYY"), {"type": "date"}, "taken"),
+    (field("file_upload"), {"type": "file"}, "taken"),
+    (field("statement", description="More"), {"type": "statement", "description": "More"}, "taken"),
     (
         field(
             "contact_info",
@@ -139,12 +138,12 @@ CASES: list[tuple[dict[str, Any], list[dict[str, Any]], str]] = [
                 for key in ("first_name", "last_name", "phone_number", "email")
             ],
         ),
-        [{"type": "contact", "contact_fields": ["name", "phone", "email"], "required": True}],
+        {"type": "contact", "contact_fields": ["name", "phone", "email"], "required": True},
         "taken",
     ),
     (
         field("address", fields=[{"subfield_key": key} for key in ("address", "address_line_2", "zip_code", "city")]),
-        [{"type": "address", "contact_fields": ["street", "postal_code", "city"]}],
+        {"type": "address", "contact_fields": ["street", "postal_code", "city"]},
         "taken",
     ),
 ]
@@ -152,10 +151,10 @@ CASES: list[tuple[dict[str, Any], list[dict[str, Any]], str]] = [
 
 class TestFields:
     @pytest.mark.parametrize(("written", "expected", "outcome"), CASES)
-    def test_whole(self, written: dict[str, Any], expected: list[dict[str, Any]], outcome: str) -> None:
+    def test_whole(self, written: dict[str, Any], expected: dict[str, Any], outcome: str) -> None:
         made = read(form(written))
-        found = asked(made)
-        assert expected == [{name: one.get(name) for name in part} for part, one in zip(expected, found, strict=True)]
+        [found] = asked(made)
+        assert expected == {name: found.get(name) for name in expected}
         assert (outcome, True) == (line_of(made, "question").outcome, line_of(made, "question").whole)
 
     @pytest.mark.parametrize("kind", ["payment", "calendly", "multi_format", "new", ""])
@@ -221,52 +220,33 @@ class TestFields:
         assert [(None, None, 1), ("About you", "Briefly", 2), (None, None, 1)] == pages
 
 
-IS_BLUE = {"subject": "question:one", "operator": "equal", "value": 2}
+IS_BLUE = leaf("one", "equal", 2)
 CHOICE = field("multiple_choice", choices=AB)
+SEVERAL = field("multiple_choice", choices=AB, allow_multiple_selection=True)
 
 
 class TestJumps:
     @pytest.mark.parametrize(
-        ("first", "action", "condition"),
+        ("first", "operator", "value", "condition"),
         [
-            (CHOICE, jump("three"), None),
-            (CHOICE, jump("three", "is", ["blue"]), IS_BLUE),
-            (CHOICE, jump("three", "equal", "Blue"), IS_BLUE),
-            (CHOICE, jump("three", "is_not", ["blue"]), IS_BLUE | {"operator": "not_equal"}),
-            (
-                field("multiple_choice", choices=AB, allow_multiple_selection=True),
-                jump("three", "is", ["red"]),
-                {"subject": "question:one", "operator": "contains", "value": 1},
-            ),
-            (field("yes_no"), jump("three", "is", value=True), IS_BLUE | {"value": True}),
-            (field("legal"), jump("three", "is", value=False), IS_BLUE | {"value": False}),
-            (
-                field("number"),
-                jump("three", "greater_equal_than", 5),
-                IS_BLUE | {"operator": "greater_equal", "value": 5},
-            ),
-            (field("nps"), jump("three", "lower_than", "7"), IS_BLUE | {"operator": "less", "value": 7}),
-            (
-                field("short_text"),
-                jump("three", "begins_with", "a"),
-                IS_BLUE | {"operator": "begins_with", "value": "a"},
-            ),
-            (field("short_text"), jump("three", "equal", ""), {"subject": "question:one", "operator": "is_empty"}),
-            (
-                field("date"),
-                jump("three", "earlier_than", "2026-05-01"),
-                IS_BLUE | {"operator": "less", "value": "2026-05-01"},
-            ),
-            (
-                field("email"),
-                jump("three", "ends_with", ".gr"),
-                {"subject": "question:one:email", "operator": "ends_with", "value": ".gr"},
-            ),
-            (field("yes_no"), jump("three", "answered"), {"subject": "question:one", "operator": "is_not_empty"}),
+            (CHOICE, "always", None, None),
+            (CHOICE, "is", ["blue"], IS_BLUE),
+            (CHOICE, "equal", "Blue", IS_BLUE),
+            (CHOICE, "is_not", ["blue"], leaf("one", "not_equal", 2)),
+            (SEVERAL, "is", ["red"], leaf("one", "contains", 1)),
+            (field("yes_no"), "is", True, leaf("one", "equal", value=True)),
+            (field("legal"), "is", False, leaf("one", "equal", value=False)),
+            (field("number"), "greater_equal_than", 5, leaf("one", "greater_equal", 5)),
+            (field("nps"), "lower_than", "7", leaf("one", "less", 7)),
+            (field("short_text"), "begins_with", "a", leaf("one", "begins_with", "a")),
+            (field("short_text"), "equal", "", leaf("one", "is_empty")),
+            (field("date"), "earlier_than", "2026-05-01", leaf("one", "less", "2026-05-01")),
+            (field("email"), "ends_with", ".gr", leaf("one:email", "ends_with", ".gr")),
+            (field("yes_no"), "answered", None, leaf("one", "is_not_empty")),
         ],
     )
-    def test_taken(self, first: dict[str, Any], action: dict[str, Any], condition: object) -> None:
-        found, made = jumps_of(first, action)
+    def test_taken(self, first: dict[str, Any], operator: str, value: Any, condition: object) -> None:
+        found, made = jumps_of(first, jump("three", operator, value))
         assert [{"target_question_id": "three", "conditions": condition}] == found
         assert line_of(made, "condition").whole
         assert [1, 2] == [len(one["questions"]) for one in made.document["groups"]]
@@ -305,10 +285,8 @@ class TestJumps:
 
     def test_of_a_field_that_is_not_there(self) -> None:
         made = read(form(CHOICE, logic=logic(jump("one"), ref="gone")))
-        assert ("left_out", False) == (
-            line_of(made, "condition", "gone").outcome,
-            line_of(made, "condition", "gone").whole,
-        )
+        line = line_of(made, "condition", "gone")
+        assert ("left_out", False) == (line.outcome, line.whole)
 
     def test_rows_of_a_matrix(self) -> None:
         rows = [field("multiple_choice", "price", "Price", choices=AB)]
@@ -325,14 +303,13 @@ class TestJumps:
         assert "The form calculates with answers. This is left out." == told(made, "setting", "logic")
 
 
+BUTTON = {"show_button": True, "button_mode": "redirect"}
+
+
 class TestEndings:
     def test_by_condition(self) -> None:
-        other = {
-            **THANKS,
-            "ref": "other",
-            "title": "Come *back*",
-            "properties": {"description": "_Soon_, {{field:one}}"},
-        }
+        said = {"title": "Come *back*", "properties": {"description": "_Soon_, {{field:one}}"}}
+        other = {**THANKS, "ref": "other", **said}
         action = jump("other", "is", ["blue"], kind="thankyou")
         made = read(form(CHOICE, field("yes_no", "two"), thankyou_screens=[THANKS, other], logic=logic(action)))
         first = {"key": "other", "title": "Come back", "text": "Soon, {{ answer.one | … }}", "conditions": IS_BLUE}
@@ -354,22 +331,11 @@ class TestEndings:
                 "changed",
             ),
             (
-                {
-                    "properties": {
-                        "show_button": True,
-                        "button_mode": "redirect",
-                        "button_text": "Shop",
-                        "redirect_url": "https://shop.example",
-                    }
-                },
+                {"properties": {**BUTTON, "button_text": "Shop", "redirect_url": "https://shop.example"}},
                 {"button_label": "Shop", "button_url": "https://shop.example"},
                 "taken",
             ),
-            (
-                {"properties": {"show_button": True, "button_mode": "redirect", "redirect_url": "http://shop.example"}},
-                {},
-                "changed",
-            ),
+            ({"properties": {**BUTTON, "redirect_url": "http://shop.example"}}, {}, "changed"),
             ({"attachment": {"href": "x"}}, {}, "changed"),
         ],
     )
@@ -425,10 +391,7 @@ class TestTexts:
 def test_passes_the_check_of_our_files() -> None:
     fields = [CHOICE, field("short_text", "two", "Why {{field:one}}?"), field("nps", "three")]
     content = form(*fields, logic=logic(jump("three", "is", ["blue"])), thankyou_screens=[THANKS])
-    made = read(content)
-    names = ("default_locale", "locales", "groups", "endings")
-    text = files.written({"display_name": "x"}, {name: made.document[name] for name in names})
-    file = files.read(text, give_id=lambda kind, key: ids.derived(f"{kind}:{key}"), declared=GLOBAL)
-    assert ["single_choice", "text", "nps"] == [one.type for one in file.definition.questions()]
+    made = Taken(content)
+    assert ["single_choice", "text", "nps"] == [one.type for one in made.definition.questions()]
     assert foreign.Summary(3, 3, 1, 1, 0) == foreign.Summary.of(made.lines)
-    assert ("typeform", made) == (foreign.read(content)[0].name, read(content))
+    assert (typeform.FORMAT, read(content)) == foreign.read(content)

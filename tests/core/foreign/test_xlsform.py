@@ -86,12 +86,8 @@ class TestTypes:
         assert f"nothing like {kind}" in form.told("q", "setting")
 
     def test_repeats_are_left_out(self) -> None:
-        form = made(
-            {"type": "begin repeat", "name": "r", "label": "Again"},
-            {**COLOUR, "name": "in"},
-            {"type": "end repeat"},
-            NOTE,
-        )
+        begin = {"type": "begin repeat", "name": "r", "label": "Again"}
+        form = made(begin, {**COLOUR, "name": "in"}, {"type": "end repeat"}, NOTE)
         assert ["n"] == [one.key for one in form.definition.questions()]
         assert ["left_out", "left_out"] == [form.line(name).outcome for name in ("r", "in")]
 
@@ -155,15 +151,9 @@ def test_groups() -> None:
     ],
 )
 def test_relevant(text: str, expected: object) -> None:
-    asked = [
-        COLOUR,
-        COLOURED,
-        {"type": "integer", "name": "age"},
-        {"type": "acknowledge", "name": "ok"},
-        {"type": "text", "name": "word"},
-        {"type": "date", "name": "day"},
-    ]
-    form = made(*asked, {**NOTE, "relevant": text})
+    kinds = {"age": "integer", "ok": "acknowledge", "word": "text", "day": "date"}
+    asked = [{"type": kind, "name": name} for name, kind in kinds.items()]
+    form = made(COLOUR, COLOURED, *asked, {**NOTE, "relevant": text})
     assert expected == form.show_if("n")
     assert (expected is not None) == form.line("n", "condition").whole
 
@@ -171,12 +161,7 @@ def test_relevant(text: str, expected: object) -> None:
 def test_languages_and_names_in_texts() -> None:
     rows = [
         {**COLOUR, "label": "", "Label::Ελληνικά": "Χρώμα", "label:English (en)": "Colour"},
-        {
-            "type": "note",
-            "name": "n",
-            "Label::Ελληνικά": "Είπατε ${colour}",
-            "label:English (en)": "You said ${colour} ${x}",
-        },
+        {**NOTE, "label": "", "Label::Ελληνικά": "Είπατε ${colour}", "label:English (en)": "You said ${colour} ${x}"},
     ]
     form = Taken(xlsform(rows, COLOURS, {"form_title": "Form", "default_language": "Ελληνικά"}))
     assert ("el", ("el", "en"), "Form") == (

@@ -11,7 +11,7 @@ from afterword.core.questionnaires.differences import MEMBERS, SENTENCES
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.questionnaires.questions import TEXTS
 from afterword.core.reading.findings import Findings
-from tests.core.questionnaires.test_definition import DELETE, REASONS, SCORE, document, give_id, places
+from tests.core.questionnaires.test_definition import DELETE, REASONS, SCORE, changed, document, give_id, places
 
 EARLIER: Final = definition.document_of(definition.parse(document(), give_id=give_id))
 MATRIX: Final[dict[str, Any]] = {
@@ -24,15 +24,7 @@ MATRIX: Final[dict[str, Any]] = {
 
 
 def edited(*path: str | int, to: object, whole: dict[str, Any] | None = None) -> dict[str, Any]:
-    later: dict[str, Any] = copy.deepcopy(whole or EARLIER)
-    place: Any = later
-    for step in path[:-1]:
-        place = place[step]
-    if to is DELETE:
-        del place[path[-1]]
-    else:
-        place[path[-1]] = to
-    return later
+    return changed(*path, to=to, of=whole or EARLIER)
 
 
 def between(earlier: dict[str, Any], later: dict[str, Any]) -> list[differences.Difference]:

@@ -8,24 +8,11 @@ from hypothesis import given, strategies as st
 from afterword.core.questionnaires import drafts
 from tests.core.questionnaires.test_definition import JSON
 
-STORED = {
-    "default_locale": "en",
-    "groups": [
-        {
-            "group_id": "g" * 22,
-            "key": "first",
-            "questions": [
-                {
-                    "question_id": "q" * 22,
-                    "key": "score",
-                    "type": "matrix",
-                    "rows": [{"row_id": "r" * 22, "key": "price"}],
-                },
-                {"question_id": "p" * 22, "type": "text"},
-            ],
-        }
-    ],
-}
+MATRIX = {
+    "question_id": "q" * 22, "key": "score", "type": "matrix", "rows": [{"row_id": "r" * 22, "key": "price"}],
+}  # fmt: skip
+GROUP = {"group_id": "g" * 22, "key": "first", "questions": [MATRIX, {"question_id": "p" * 22, "type": "text"}]}
+STORED = {"default_locale": "en", "groups": [GROUP]}
 
 
 def numbered() -> Callable[[], str]:

@@ -119,21 +119,13 @@ def test_piping() -> None:
 def question_of(
     before: dict[str, Any], known: dict[str, Any] | None = None, **typed: str | list[str]
 ) -> dict[str, Any]:
-    numbers = count(1)
-    return editing.question_from(
-        before,
-        {name: value if isinstance(value, list) else [value] for name, value in typed.items()},
-        known=known,
-        new_id=lambda: f"n{next(numbers)}",
-    )
+    given = {name: value if isinstance(value, list) else [value] for name, value in typed.items()}
+    return editing.question_from(before, given, known=known, new_id=numbered())
 
 
 def choices(*pairs: tuple[int, str]) -> dict[str, Any]:
-    return {
-        "question_id": "q",
-        "type": "single_choice",
-        "choices": [{"value": v, "label": label} for v, label in pairs],
-    }
+    entries = [{"value": value, "label": label} for value, label in pairs]
+    return {"question_id": "q", "type": "single_choice", "choices": entries}
 
 
 BEFORE = choices((1, "Speed"), (2, "Price"), (3, "People"))

@@ -17,7 +17,6 @@ from tests.core.questionnaires.test_definition import JSON, changed, document as
 from tests.sizes import size
 
 A, B, C, D = (letter * 22 for letter in "abcd")
-LAYOUTS = ("by_group", "by_question", "one_page")
 
 
 def condition(question_id: str, operator: str, value: object) -> dict[str, Any]:
@@ -88,7 +87,6 @@ def test_pages_and_what_is_off() -> None:
     asked = document({"jumps": [jump(C)]}, {}, {"enabled": False}, {}, page=2)
     assert (A, B, D) == Flow(asked).nodes
     assert () == Flow(asked).unreachable
-    assert (B,) == Flow(asked, "by_question").unreachable
     assert Edge(A, D, 0) in Flow(asked).edges
     assert [A] == flow.used_by_jumps(asked, C)
     rows = document({}, {"jumps": [jump(None, condition(A, "less", 2))]})
@@ -114,16 +112,16 @@ def drawn(draw: st.DrawFn) -> Definition:
 
 
 @settings(max_examples=size(20, 200))
-@given(asked=drawn(), layout=st.sampled_from(LAYOUTS))
-def test_exactly_the_questions_that_no_answers_lead_to(asked: Definition, layout: Any) -> None:
-    found, everything = Flow(asked, layout), asked.questions()
+@given(asked=drawn())
+def test_exactly_the_questions_that_no_answers_lead_to(asked: Definition) -> None:
+    found, everything = Flow(asked), asked.questions()
     shown: set[str] = set()
     ways: set[tuple[str | None, str | None]] = set()
     for values in product((None, 1, 2, 3), repeat=len(found.nodes)):
         given_ = {node: Given(value) for node, value in zip(found.nodes, values, strict=True) if value is not None}
         if any(one.required and one.question_id in found.nodes and one.question_id not in given_ for one in everything):
             continue
-        sequence = PageSequence(asked, found.nodes, given_, {}, layout)
+        sequence = PageSequence(asked, found.nodes, given_, {})
         shown |= {one.question_id for page in sequence.reachable.values() for one in page}
         way = [None, *(one.question_id for one in sequence.path), None]
         ways |= set(pairwise(way))
@@ -188,7 +186,6 @@ def test_of_a_short_one() -> None:
     assert Length(seconds=10, screens=1) == length(one)
     two = document({"type": "nps"}, {"type": "text", "title": "Why?"})
     assert Length(seconds=15, screens=2) == length(two)
-    assert 1 == length(two, "one_page").screens
     assert Length(seconds=5, screens=0) == length(definition.read({"default_locale": "en"}, Findings()))
 
 

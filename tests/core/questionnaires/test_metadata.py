@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -15,6 +16,8 @@ from afterword.core.reading.structs import Context
 from afterword.errors import Invalid
 from afterword.kit.web import fields
 
+MANY = {f"n{i}": "x" for i in range(201)}
+
 
 class Groups(fields.Request):
     metadata: fields.MetadataGroups
@@ -24,22 +27,23 @@ class Flat(fields.Request):
     metadata: fields.MetadataAny
 
 
-def grouped(document: object, *, strict: bool = False) -> Changes:
-    """The changes in a request that creates."""
+def collected(request: type[Groups | Flat], document: object, *, strict: bool) -> Any:
+    """The metadata of a request."""
     reading = context(strict=strict)
-    body = structs.collect(Groups, {"metadata": document}, reading)
+    body = structs.collect(request, {"metadata": document}, reading)
     reading.check()
     assert body is not None
-    return metadata.changes_of(body.metadata.named(), strict=strict)
+    return body.metadata
+
+
+def grouped(document: object, *, strict: bool = False) -> Changes:
+    """The changes in a request that creates."""
+    return metadata.changes_of(collected(Groups, document, strict=strict).named(), strict=strict)
 
 
 def flat(document: object, *, declared: Declared = GLOBAL, strict: bool = False) -> Changes:
     """The changes in a PATCH of an instance."""
-    reading = context(strict=strict)
-    body = structs.collect(Flat, {"metadata": document}, reading)
-    reading.check()
-    assert body is not None
-    return metadata.changes_of(body.metadata, declared=declared, strict=strict)
+    return metadata.changes_of(collected(Flat, document, strict=strict), declared=declared, strict=strict)
 
 
 def context(*, strict: bool) -> Context:
@@ -53,37 +57,28 @@ def wrong(read: Callable[..., Changes], document: object, *, strict: bool = Fals
 
 
 @pytest.mark.parametrize(
-    ("document", "pointer", "code"),
+    ("read", "document", "pointer", "code"),
     [
-        ({"questionnaire": "x"}, "/metadata/questionnaire", "wrong_type"),
-        ({"questionnaire": ["x"]}, "/metadata/questionnaire", "wrong_type"),
-        ({"responder": 7}, "/metadata/responder", "wrong_type"),
-        ({"responder": {"email": {}}}, "/metadata/responder/email", "wrong_type"),
-        ({"responder": {"email": []}}, "/metadata/responder/email", "wrong_type"),
-        ({"questionnaire": {"": "x"}}, "/metadata/questionnaire/", "invalid_format"),
-        ({"questionnaire": {"a\nb": "x"}}, "/metadata/questionnaire/a\nb", "invalid_format"),
-        ({"questionnaire": {"a/b~": {}}}, "/metadata/questionnaire/a~1b~0", "wrong_type"),
-        ({"questionnaire": {"n" * 256: "x"}}, "/metadata/questionnaire/" + "n" * 256, "invalid_format"),
-        ({"questionnaire": {"a": "x" * 4097}}, "/metadata/questionnaire/a", "too_long"),
-        ({"questionnaire": {f"n{i}": "x" for i in range(201)}}, "/metadata/questionnaire", "too_many"),
+        (grouped, {"questionnaire": "x"}, "/metadata/questionnaire", "wrong_type"),
+        (grouped, {"questionnaire": ["x"]}, "/metadata/questionnaire", "wrong_type"),
+        (grouped, {"responder": 7}, "/metadata/responder", "wrong_type"),
+        (grouped, {"responder": {"email": {}}}, "/metadata/responder/email", "wrong_type"),
+        (grouped, {"responder": {"email": []}}, "/metadata/responder/email", "wrong_type"),
+        (grouped, {"questionnaire": {"": "x"}}, "/metadata/questionnaire/", "invalid_format"),
+        (grouped, {"questionnaire": {"a\nb": "x"}}, "/metadata/questionnaire/a\nb", "invalid_format"),
+        (grouped, {"questionnaire": {"a/b~": {}}}, "/metadata/questionnaire/a~1b~0", "wrong_type"),
+        (grouped, {"questionnaire": {"n" * 256: "x"}}, "/metadata/questionnaire/" + "n" * 256, "invalid_format"),
+        (grouped, {"questionnaire": {"a": "x" * 4097}}, "/metadata/questionnaire/a", "too_long"),
+        (grouped, {"questionnaire": MANY}, "/metadata/questionnaire", "too_many"),
+        (flat, {"transaction_id": {}}, "/metadata/transaction_id", "wrong_type"),
+        (flat, {"x": ["y"]}, "/metadata/x", "wrong_type"),
+        (flat, {"x": "y" * 4097}, "/metadata/x", "too_long"),
+        (flat, MANY, "/metadata", "too_many"),
+        (flat, {"questionnaire": MANY}, "/metadata/questionnaire", "too_many"),
     ],
 )
-def test_grouped_refusals(document: dict[str, object], pointer: str, code: str) -> None:
-    assert [(pointer, code)] == wrong(grouped, document)
-
-
-@pytest.mark.parametrize(
-    ("document", "pointer", "code"),
-    [
-        ({"transaction_id": {}}, "/metadata/transaction_id", "wrong_type"),
-        ({"x": ["y"]}, "/metadata/x", "wrong_type"),
-        ({"x": "y" * 4097}, "/metadata/x", "too_long"),
-        ({f"n{i}": "x" for i in range(201)}, "/metadata", "too_many"),
-        ({"questionnaire": {f"n{i}": "x" for i in range(201)}}, "/metadata/questionnaire", "too_many"),
-    ],
-)
-def test_flat_refusals(document: dict[str, object], pointer: str, code: str) -> None:
-    assert [(pointer, code)] == wrong(flat, document)
+def test_refusals(read: Callable[..., Changes], document: dict[str, object], pointer: str, code: str) -> None:
+    assert [(pointer, code)] == wrong(read, document)
 
 
 def test_all_errors_at_once() -> None:

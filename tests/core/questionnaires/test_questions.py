@@ -7,7 +7,14 @@ from hypothesis import given, settings, strategies as st
 
 from afterword.core.questionnaires import definition, question_types, questions
 from afterword.core.questionnaires.definition import Definition
-from tests.core.questionnaires.test_definition import JSON, checked, give_id, places
+from tests.core.questionnaires.test_definition import (
+    JSON,
+    changed,
+    checked,
+    document as whole_document,
+    give_id,
+    places,
+)
 from tests.sizes import size
 
 COLUMNS = [{"value": 1, "label": "Good"}, {"value": 2, "label": "Fair"}, {"value": 3, "label": "Bad"}]
@@ -233,18 +240,11 @@ ALL = {"default_locale": "en", "locales": ["en", "el"], "groups": [{"key": "grou
     {"key": f"q_{name}", "type": name, "title": "?", **fields} for name, fields in GOOD.items()]}]}  # fmt: skip
 
 
+@pytest.mark.parametrize("whole", [whole_document(), ALL], ids=["whole", "types"])
 @settings(max_examples=size(100, 1_000))
-@given(path=st.sampled_from(places(ALL)), to=JSON)
-def test_one_place_turned_into_anything_is_read_or_reported(path: tuple[str | int, ...], to: object) -> None:
-    def changed(value: Any, steps: tuple[str | int, ...]) -> Any:
-        if not steps:
-            return to
-        step, rest = steps[0], steps[1:]
-        if isinstance(value, list):
-            return [changed(one, rest) if place == step else one for place, one in enumerate(value)]
-        return {name: changed(one, rest) if name == step else one for name, one in value.items()}
-
-    wrong = changed(ALL, path)
+@given(data=st.data(), to=JSON)
+def test_one_place_turned_into_anything_is_read_or_reported(whole: dict[str, Any], data: Any, to: object) -> None:
+    wrong = changed(*data.draw(st.sampled_from(places(whole))), to=to, of=whole)
     findings = checked(wrong, give_id=give_id)
     if not [one for one in findings if one.severity == "error"]:
         good = definition.parse(wrong, give_id=give_id)

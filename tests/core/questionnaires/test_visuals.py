@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from afterword.core.questionnaires import visuals
-from afterword.core.questionnaires.visuals import Brand, Picture, contrast, read_address
+from afterword.core.questionnaires.visuals import DEFAULT, Picture, Theme, contrast, read_address
 
 PICTURE = f"/asset/{'A' * 22}/0123456789-640x160.png"
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 16
@@ -165,13 +165,20 @@ class TestContrast:
 
 
 COLORS = st.integers(0, 0xFFFFFF).map(lambda number: f"#{number:06x}")
-BRANDS = st.builds(
-    Brand,
-    primary=st.none() | COLORS,
-    surface=st.none() | st.tuples(COLORS, COLORS),
-    font=st.sampled_from([None, *(font for font in visuals.FONTS if font != "system")]),
-    radius=st.none() | st.integers(0, 24),
-    is_compact=st.booleans(),
+
+
+def theme_of(primary: str | None, surface: tuple[str, str] | None = None, **more: Any) -> Theme:
+    background, text = surface or (None, None)
+    return Theme(color_primary=primary, color_background=background, color_text=text, **more)
+
+
+THEMES = st.builds(
+    theme_of,
+    st.none() | COLORS,
+    st.none() | st.tuples(COLORS, COLORS),
+    font=st.sampled_from(visuals.FONTS),
+    corner_radius=st.none() | st.integers(0, 24),
+    density=st.sampled_from(visuals.DENSITIES),
     scheme=st.sampled_from([None, "light", "dark"]),
 )
 
@@ -189,20 +196,20 @@ def test_refused(slug: str) -> None:
     assert visuals.read_slug(slug) is None
 
 
-@given(BRANDS)
-def test_an_address_says_all(brand: Brand) -> None:
-    assert brand == (visuals.read_slug(brand.slug) if brand.slug else Brand())
+@given(THEMES)
+def test_an_address_says_all(theme: Theme) -> None:
+    assert theme == (visuals.read_slug(theme.slug) if theme.slug else DEFAULT)
 
 
 @given(st.text(max_size=40))
 def test_any_address(slug: str) -> None:
-    brand = visuals.read_slug(slug)
-    assert brand is None or brand.slug == slug
+    theme = visuals.read_slug(slug)
+    assert theme is None or theme.slug == slug
 
 
-@given(BRANDS)
-def test_nothing_but_custom_properties(brand: Brand) -> None:
-    sheet = visuals.stylesheet(brand)
+@given(THEMES)
+def test_nothing_but_custom_properties(theme: Theme) -> None:
+    sheet = visuals.stylesheet(theme)
     color = r"(?:#[0-9a-f]{6}|light-dark\(#[0-9a-f]{6}, #[0-9a-f]{6}\))"
     value = rf"(?:{color}|[0-9]+px|var\(--[a-z]+\)|[A-Za-z0-9 ',-]+)"
     rule = rf":root \{{(?: (?:color-scheme: (?:light|dark)|--[a-z0-9-]+: {value});)+ \}}"
@@ -213,7 +220,7 @@ def test_nothing_but_custom_properties(brand: Brand) -> None:
 @example(primary=None, background="#0f871a", text="#000000")  # white reads as well as black, but not on the tint
 def test_everything_can_be_read(primary: str | None, background: str, text: str) -> None:
     """Text at 4.5:1, borders of controls at 3:1 (WCAG 2.2), on any background and with any colour of a brand."""
-    found = values(visuals.stylesheet(Brand(primary=primary, surface=(background, text))))
+    found = values(visuals.stylesheet(theme_of(primary, (background, text))))
     paper = found["--paper"]
     assert background == paper
     for name, ground in (
@@ -230,7 +237,7 @@ def test_everything_can_be_read(primary: str | None, background: str, text: str)
 
 @given(COLORS)
 def test_a_primary_colour_alone_works_in_light_and_dark(primary: str) -> None:
-    sheet = visuals.stylesheet(Brand(primary=primary))
+    sheet = visuals.stylesheet(theme_of(primary))
     pairs: dict[str, Any] = {
         name: (light, dark) for name, light, dark in re.findall(r"(--[a-z-]+): light-dark\((#\w+), (#\w+)\)", sheet)
     }
@@ -244,27 +251,27 @@ def test_of_a_visual() -> None:
         {"color_primary": "#FFDD00", "color_text": "#111111", "font": "mono", "corner_radius": 4}
     )
     assert [] == findings
-    assert "pffdd00bfffffft111111fmonor4" == Brand.of(theme).slug
-    assert "" == Brand.of(visuals.DEFAULT).slug
+    assert "pffdd00bfffffft111111fmonor4" == theme.slug
+    assert "" == DEFAULT.slug
 
 
 def test_a_brand_of_the_background_itself_still_marks_what_was_chosen() -> None:
-    found = values(visuals.stylesheet(Brand(primary="#c62828", surface=("#c62828", "#ffffff"))))
+    found = values(visuals.stylesheet(theme_of("#c62828", ("#c62828", "#ffffff"))))
     assert "#c62828" != found["--fill"]
 
 
 def test_contrasts() -> None:
     """Each ratio is that of the colours beside it, and what is shown in place of a colour can be read."""
-    found = {(each.subject, each.scheme): each for each in visuals.contrasts(Brand(primary="#ffdd00"))}
+    found = {(each.subject, each.scheme): each for each in visuals.contrasts(theme_of("#ffdd00"))}
     assert {(subject, scheme) for subject in ("text", "link", "button") for scheme in ("light", "dark")} == set(found)
     link = found["link", "light"]
     assert ("#ffdd00", False) == (link.color, link.is_enough)
     assert found["link", "dark"].is_enough
-    for brand in (Brand(), Brand(primary="#ffdd00"), Brand(primary="#808080", surface=("#101010", "#202020"))):
-        for each in visuals.contrasts(brand):
+    for theme in (DEFAULT, theme_of("#ffdd00"), theme_of("#808080", ("#101010", "#202020"))):
+        for each in visuals.contrasts(theme):
             assert round(contrast(each.color, each.background), 2) == each.ratio
             assert each.shown_ratio >= 4.5
-    assert ["dark"] * 3 == [each.scheme for each in visuals.contrasts(Brand(surface=("#101010", "#eeeeee")))]
+    assert ["dark"] * 3 == [each.scheme for each in visuals.contrasts(theme_of(None, ("#101010", "#eeeeee")))]
 
 
 LARGE = Picture("A" * 22, "0123456789", 640, 160, "png")

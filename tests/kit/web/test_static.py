@@ -3,7 +3,7 @@
 import httpx2
 import pytest
 
-from afterword.core.questionnaires.visuals import Brand
+from afterword.core.questionnaires.visuals import DEFAULT, Theme
 from afterword.kit import db
 from afterword.kit.web import static
 from tests.run.test_app import client_of
@@ -59,11 +59,11 @@ async def test_nothing_else(pool: db.Pool, name: str) -> None:
 
 
 async def test_a_brand(pool: db.Pool) -> None:
-    found = await ask(pool, static.theme_url(Brand(primary="#123456")))
+    found = await ask(pool, static.theme_url(Theme(color_primary="#123456")))
     assert (200, "text/css; charset=utf-8") == (found.status_code, found.headers["content-type"])
     assert "immutable" in found.headers["cache-control"]
     assert ":root" in found.text
 
 
 def test_a_brand_that_changes_nothing_has_no_address() -> None:
-    assert "" == static.theme_url(Brand())
+    assert "" == static.theme_url(DEFAULT)
