@@ -7,8 +7,10 @@ import hashlib
 import hmac
 import re
 import secrets
+import tomllib
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
+from importlib import resources
 from types import MappingProxyType
 from typing import Annotated, Any, Final, cast
 
@@ -208,6 +210,17 @@ class Tool:
         if components:
             schema["$defs"] = components
         return schema
+
+
+STATUSES: Final = "1 Pending, 2 Processing, 3 Sent, 4 Failed, 5 Aborted, 6 Ignored"
+_TOLD: Final = tomllib.loads((resources.files(__package__ or "") / "tools.toml").read_text("utf-8"))
+
+
+def declared(name: str, arguments: type[Arguments], run: Read | Change, *, own: Collection[str] | None = OWN) -> Tool:
+    """A tool whose title, description and scopes stand in `tools.toml`."""
+    told = _TOLD[name]
+    description = told["description"].replace("{statuses}", STATUSES)
+    return Tool(name, told["title"], description, arguments, run, tuple(told["scopes"]), own)
 
 
 @dataclass(frozen=True, slots=True)
