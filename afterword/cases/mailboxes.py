@@ -102,10 +102,6 @@ class AlertMailbox(SettingsRecord, kw_only=True):
     updated_time: datetime
 
 
-class NotSetUp(errors.Conflict):
-    code_default = "not_set_up"
-
-
 async def _check(change: Change[AlertMailbox]) -> None:
     """A new place begins anew. Whoever moves it to another server gives the password again, so as not to learn it."""
     key, has_password = change.caller.organization_id, change.row.sealed_password is not None
@@ -142,13 +138,8 @@ def _wrong(change: Change[AlertMailbox], *, has_password: bool) -> list[FieldErr
     if change.after("username") is None:
         wrong.append(FieldError("required", "A mailbox has a user name.", pointer="/username"))
     if not has_password:
-        wrong.append(
-            FieldError(
-                "required",
-                "Give the password. It is asked for again where the server or the user changes.",
-                pointer="/password",
-            )
-        )
+        message = "Give the password. It is asked for again where the server or the user changes."
+        wrong.append(FieldError("required", message, pointer="/password"))
     return wrong
 
 
@@ -281,13 +272,13 @@ async def _update_progress(db: Database, *, reading: Reading, uid_validity: int,
 
 
 async def check(pool: Pool, *, caller: Caller, site: Site) -> AlertMailbox:
-    """Log in, and note what came of it; a reading that is under way ends. Raises Forbidden, NotSetUp."""
+    """Log in, and note what came of it; a reading that is under way ends. Raises Forbidden, Conflict."""
     organization_id = caller.organization_id
     async with databases.transaction(pool, actor=caller.actor) as db:
         only_whole(caller, await get(db, organization_id=organization_id))
         claimed = await claim_due(db, now=db.clock.now(), limit=1, organization_id=organization_id)
     if not claimed:
-        raise NotSetUp("The mailbox has no IMAP server.")
+        raise errors.Conflict("The mailbox has no IMAP server.", "not_set_up")
     await read(pool, reading=claimed[0], site=site, is_check=True)
     return await databases.load(pool, get, organization_id=organization_id)
 

@@ -1,5 +1,6 @@
 """Tools that change something, each with a dry run. None erases or exports, and none publishes what it drafted."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -39,10 +40,7 @@ class ScheduledItem(Pipeline):
 
     @property
     def body(self) -> dict[str, Any]:
-        given = msgspec.to_builtins(self)
-        return {
-            name: value for name, value in given.items() if name not in Pipeline.__struct_fields__ and value is not None
-        }
+        return _given(self, Pipeline.__struct_fields__)
 
 
 class CancelledItem(Arguments):
@@ -98,8 +96,13 @@ class ChangedCase(Arguments):
 
     @property
     def body(self) -> dict[str, Any]:
-        changes = {name: getattr(self, name) for name in self.__struct_fields__ if name != "alert_instance_id"}
-        return {name: value for name, value in changes.items() if value is not None}
+        return _given(self, ("alert_instance_id",))
+
+
+def _given(asked: Arguments, ids: Sequence[str]) -> dict[str, Any]:
+    """The arguments that were given, but for these."""
+    given: dict[str, Any] = msgspec.to_builtins(asked)
+    return {name: value for name, value in given.items() if name not in ids and value is not None}
 
 
 async def _preview_item(api: Api, asked: ScheduledItem) -> Answer:
