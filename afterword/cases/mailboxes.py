@@ -102,6 +102,10 @@ class AlertMailbox(SettingsRecord, kw_only=True):
     updated_time: datetime
 
 
+class NotSetUp(errors.Conflict):
+    code_default = "not_set_up"
+
+
 async def _check(change: Change[AlertMailbox]) -> None:
     """A new place begins anew. Whoever moves it to another server gives the password again, so as not to learn it."""
     key, has_password = change.caller.organization_id, change.row.sealed_password is not None
@@ -278,7 +282,7 @@ async def check(pool: Pool, *, caller: Caller, site: Site) -> AlertMailbox:
         only_whole(caller, await get(db, organization_id=organization_id))
         claimed = await claim_due(db, now=db.clock.now(), limit=1, organization_id=organization_id)
     if not claimed:
-        raise errors.Conflict("The mailbox has no IMAP server.", "not_set_up")
+        raise NotSetUp("The mailbox has no IMAP server.")
     await read(pool, reading=claimed[0], site=site, is_check=True)
     return await databases.load(pool, get, organization_id=organization_id)
 

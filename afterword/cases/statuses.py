@@ -20,6 +20,10 @@ from afterword.kit.web.fields import UNSET, UnsetType
 SYSTEM_TITLES: Final[Mapping[int, Marked]] = {1: "New", 2: "In progress", 3: "Closed", 4: "Dismissed"}
 
 
+class StatusInUse(errors.Conflict):
+    code_default = "in_use"
+
+
 class AlertStatusDeletion(fields.Request):
     """The status for the alerts and cases that have the deleted one."""
 
@@ -85,7 +89,7 @@ async def _delete(change: Change[AlertStatus], options: Mapping[str, Any]) -> No
         )
         await rules.update_status_to(db, **key, move_to=move_to, deleted_only=False)
     elif await _get_is_used(change):
-        raise errors.Conflict("Alerts or cases have this status; name another one for them in move_to.", "in_use")
+        raise StatusInUse("Alerts or cases have this status; name another one for them in move_to.")
     await rules.update_status_to(db, **key, move_to=STATUS_NEW, deleted_only=True)
     await nouns.delete_row(STATUS, change)
 
