@@ -148,8 +148,6 @@ async def assigner_for(db: Database, *, alerts: Sequence[Assigning]) -> Assigner
     return assigner
 
 
-PATH: Final = "/alert/assignee"
-
 routes = Routes(tag="Alerts")
 
 
@@ -160,7 +158,7 @@ class AssigneeQuery(fields.Request):
 
 
 @routes.list(
-    PATH,
+    "/alert/assignee",
     scope="Alert.Read",
     more_scopes=("User.Read",),
     query=AssigneeQuery,

@@ -32,12 +32,8 @@ from afterword.kit.web.limits import Limiter
 from afterword.kit.web.routing import Pages
 
 
-class Taken(errors.Conflict):
-    code_default = "call_back_taken"
-
-
 async def request_call(db: Database, *, context: AnswerContext, call: Read, now: datetime) -> None:
-    """Open the case of the call, or change the call. The instance is locked, so there is one case. Raises Taken."""
+    """Open the case of the call, or change the call. The instance is locked, so there is one case. Raises Conflict."""
     instance = context.instance
     columns: dict[str, Any] = {
         "call_back_number": call.number,
@@ -52,7 +48,7 @@ async def request_call(db: Database, *, context: AnswerContext, call: Read, now:
         await _open(db, context=context, columns=columns, now=now)
         return
     if before.updated_by is not None or before.resolved_time is not None:
-        raise Taken("Somebody works on this call already.")
+        raise errors.Conflict("Somebody works on this call already.", "call_back_taken")
     if after := await alert_instances.change(db, before=before, changes=columns, now=now):
         await history.record_change(db, before=before, after=after, caller=None, now=now)
 
@@ -99,8 +95,6 @@ async def _rule_for(db: Database, *, context: AnswerContext, facts: Facts, now: 
     return own, Match(holds=True, leaves=[])
 
 
-WRONG: int = 422
-
 routes = Pages()
 
 
@@ -137,7 +131,7 @@ async def ask_for_call(request: Request, placement: Placement | None = None) -> 
         call = call_backs.read(answer_page, form, posted.fields)
         if call.wrong:
             shown = call_backs.again(form, posted.fields, call)
-            return thank_you_page(answer_page, call_back=shown, status=WRONG)
+            return thank_you_page(answer_page, call_back=shown, status=422)
         if answer_page.issued.test:
             return thank_you_page(answer_page, call_back=call_backs.said(answer_page, call), is_preview=True)
         await request_call(database, context=context, call=call, now=now)

@@ -65,21 +65,10 @@ async def _update_overdue(db: Database, *, keys: Sequence[tuple[str, str]], now:
     )
 
 
-async def _count_aged(db: Database, *, organization_id: str, alert_id: str, opened_by: datetime) -> int:
-    """The open cases of a rule, opened by then, not waiting and not escalated; at most TOUCHED_MAX."""
-    return await db.fetch_value(
-        """select count(*) from (
-             select from alert_instance
-             where organization_id = $1 and alert_id = $2 and resolved_time is null and created_time <= $3
-               and waiting_since is null and escalated_time is null limit $4) aged""",
-        *(organization_id, alert_id, opened_by, TOUCHED_MAX),
-    )
-
-
 async def _list_aged_locked(
     db: Database, *, organization_id: str, alert_instance_ids: Sequence[str], opened_by: datetime
 ) -> list[Case]:
-    """Those of these cases that count_aged counts, and that nobody changes now."""
+    """Those of these cases that `count_touched` counts, and that nobody changes now."""
     return await db.records(Case.of).fetch(
         f"""select {CASE_COLUMNS_I} from alert_instance i
            where i.organization_id = $1 and i.alert_instance_id = any($2::text[]) and i.resolved_time is null
@@ -134,12 +123,18 @@ async def see_to_open(db: Database, *, after: Position, now: datetime) -> tuple[
     return (LOOKED_MAX, looked[-1][:3]) if len(looked) == LOOKED_MAX else (done, START)
 
 
-async def touched(db: Database, *, caller: Caller, alert_id: str, hours: int, now: datetime) -> int:
+async def count_touched(db: Database, *, caller: Caller, alert_id: str, hours: int, now: datetime) -> int:
     """The open cases that this age would escalate at once, up to TOUCHED_MAX. Raises NotFound."""
     alert = await nouns.get(ALERT, db, caller=caller, key=alert_id)
     calendars = await checks.list_calendars(db, organization_ids=[alert.organization_id])
     opened_by = windows.before(calendars[alert.organization_id], now, timedelta(hours=hours))
-    return await _count_aged(db, organization_id=alert.organization_id, alert_id=alert_id, opened_by=opened_by)
+    return await db.fetch_value(
+        """select count(*) from (
+             select from alert_instance
+             where organization_id = $1 and alert_id = $2 and resolved_time is null and created_time <= $3
+               and waiting_since is null and escalated_time is null limit $4) aged""",
+        *(alert.organization_id, alert_id, opened_by, TOUCHED_MAX),
+    )
 
 
 def _is_aged(case: Case, *, calendar: Calendar, age: timedelta, now: datetime) -> bool:
@@ -162,8 +157,6 @@ async def _escalate(db: Database, *, cases: list[Case], now: datetime) -> None:
         await events.record(db, events=[alert_instances.event(case, kind, now=now) for kind in kinds])
 
 
-PATH: Final = "/alert/{alert_id}/escalation"
-
 routes = Routes(tag="Alerts")
 
 
@@ -182,7 +175,7 @@ class AlertEscalation(fields.Resource):
 
 
 @routes.get(
-    PATH,
+    "/alert/{alert_id}/escalation",
     scope="Alert.Read",
     query=EscalationQuery,
     answer=AlertEscalation,
@@ -192,5 +185,5 @@ class AlertEscalation(fields.Resource):
 async def get_alert_escalation(call: Call[None], db: Database) -> Answer:
     query: EscalationQuery = call.query
     alert_id, hours = call.ids["alert_id"], query.escalation_hours
-    count = await touched(db, caller=call.caller, alert_id=alert_id, hours=hours, now=call.now)
+    count = await count_touched(db, caller=call.caller, alert_id=alert_id, hours=hours, now=call.now)
     return Answer(AlertEscalation(alert_id=alert_id, escalation_hours=hours, open_cases=count))

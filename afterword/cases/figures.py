@@ -167,8 +167,6 @@ def _row(counts: databases.Row, starts: Sequence[date] = ()) -> Row:
     )
 
 
-PATH: Final = "/alert/figures"
-
 routes = Routes(tag="Alert Instance")
 
 
@@ -205,7 +203,7 @@ class CaseFigures(fields.Resource):
 
 
 @routes.get(
-    PATH,
+    "/alert/figures",
     scope="Alert Instance.Read",
     query=FiguresQuery,
     answer=CaseFigures,

@@ -32,15 +32,14 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 RESOURCE: Final = shown_as("AlertHistoryEntry", Entry)
 
 
-async def insert_entry(  # any tenant: the case names its own
-    db: Database, *, case: Any, kind: str, caller: Caller | None, changes: Mapping[str, Any], now: datetime
+async def insert_change(  # any tenant: the case names its own
+    db: Database, *, case: Any, caller: Caller | None, changes: Mapping[str, Any], now: datetime
 ) -> None:
     await db.execute(
         """insert into alert_history (organization_id, alert_instance_id, history_id, kind, user_id, changes,
              created_time)
-           values ($1, $2, $3, $4, $5, $6, $7)""",
-        *(case.organization_id, case.alert_instance_id, ids.ordered(now), kind, caller and caller.user_id),
-        *(changes, now),
+           values ($1, $2, $3, 'changed', $4, $5, $6)""",
+        *(case.organization_id, case.alert_instance_id, ids.ordered(now), caller and caller.user_id, changes, now),
     )
 
 
@@ -85,4 +84,4 @@ async def record_change(db: Database, *, before: Any, after: Any, caller: Caller
     pairs = {name: (getattr(before, name), getattr(after, name)) for name in KEPT}
     changes = {name: {"from": was, "to": became} for name, (was, became) in pairs.items() if was != became}
     if changes:
-        await insert_entry(db, case=after, kind="changed", caller=caller, changes=changes, now=now)
+        await insert_change(db, case=after, caller=caller, changes=changes, now=now)

@@ -142,13 +142,8 @@ def _wrong(change: Change[AlertMailbox], *, has_password: bool) -> list[FieldErr
     if change.after("username") is None:
         wrong.append(FieldError("required", "A mailbox has a user name.", pointer="/username"))
     if not has_password:
-        wrong.append(
-            FieldError(
-                "required",
-                "Give the password. It is asked for again where the server or the user changes.",
-                pointer="/password",
-            )
-        )
+        message = "Give the password. It is asked for again where the server or the user changes."
+        wrong.append(FieldError("required", message, pointer="/password"))
     return wrong
 
 
@@ -281,7 +276,7 @@ async def _update_progress(db: Database, *, reading: Reading, uid_validity: int,
 
 
 async def check(pool: Pool, *, caller: Caller, site: Site) -> AlertMailbox:
-    """Log in, and note what came of it; a reading that is under way ends. Raises Forbidden, NotSetUp."""
+    """Log in, and note what came of it; a reading that is under way ends. Raises Forbidden, Conflict."""
     organization_id = caller.organization_id
     async with databases.transaction(pool, actor=caller.actor) as db:
         only_whole(caller, await get(db, organization_id=organization_id))

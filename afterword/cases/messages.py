@@ -109,19 +109,14 @@ async def _get_route(db: Database, *, organization_id: str, alert_instance_id: s
     )
 
 
-async def get_message(db: Database, *, organization_id: str, alert_instance_id: str, message_id: str) -> Message | None:
+async def get_message(
+    db: Database, *, organization_id: str, alert_instance_id: str, message_id: str | None = None, key: str | None = None
+) -> Message | None:
+    """By its id or its key."""
     return await db.records(Message).fetch_row(
         f"""select {_COLUMNS} from alert_message
-           where organization_id = $1 and alert_instance_id = $2 and message_id = $3""",
-        *(organization_id, alert_instance_id, message_id),
-    )
-
-
-async def _get_by_key(db: Database, *, organization_id: str, alert_instance_id: str, key: str) -> Message | None:
-    return await db.records(Message).fetch_row(
-        f"""select {_COLUMNS} from alert_message
-           where organization_id = $1 and alert_instance_id = $2 and key = $3""",
-        *(organization_id, alert_instance_id, key),
+           where organization_id = $1 and alert_instance_id = $2 and (message_id = $3 or key = $4)""",
+        *(organization_id, alert_instance_id, message_id, key),
     )
 
 
@@ -336,27 +331,15 @@ assert LEASE_SECONDS > 2 * SEND_SECONDS_MAX  # noqa: S101  a mail is settled lon
 Outcome = Literal["sent", "failed", "retry", "unknown"]
 
 
-class NoAddress(errors.Conflict):
-    """The customer has no e-mail address, or must not be written to."""
-
-    code_default = "no_address"
-
-
-class NoSender(errors.Conflict):
-    """The questionnaire has no e-mail pipeline, whose account and sender address would send the mail."""
-
-    code_default = "no_sender"
-
-
 async def route_of(db: Database, *, organization_id: str, alert_instance_id: str, now: datetime) -> Route:
-    """The way to the customer. Raises NoAddress, NoSender."""
+    """The way to the customer. Raises Conflict without an address that may be written to, or without a sender."""
     route = await _get_route(db, organization_id=organization_id, alert_instance_id=alert_instance_id, now=now)
     if route.address is None:
-        raise NoAddress("No e-mail address of this customer is known.")
+        raise errors.Conflict("No e-mail address of this customer is known.", "no_address")
     if reasons := [each for each in route.suppressions if each != UNSUBSCRIBED]:
-        raise NoAddress(f"This address must not be written to ({reasons[0]}).")
+        raise errors.Conflict(f"This address must not be written to ({reasons[0]}).", "no_address")
     if route.pipeline_id is None:
-        raise NoSender("The questionnaire has no e-mail pipeline to send the mail.")
+        raise errors.Conflict("The questionnaire has no e-mail pipeline to send the mail.", "no_sender")
     return route
 
 
@@ -372,11 +355,11 @@ async def send(
     now: datetime,
     expect: errors.Expect = errors.ANY,
 ) -> Message:
-    """A repeat with the same key does nothing. Raises Forbidden for a test token, NoAddress, NoSender, Invalid."""
+    """A repeat with the same key does nothing. Raises Forbidden for a test token, Invalid, and as `route_of`."""
     caller.require_real()
     case = await alert_instances.get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)
     place = {"organization_id": case.organization_id, "alert_instance_id": alert_instance_id}
-    if key and (known := await _get_by_key(db, **place, key=key)):
+    if key and (known := await get_message(db, **place, key=key)):
         return known
     route = await route_of(db, **place, now=now)
     message = Message(

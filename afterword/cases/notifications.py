@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final, Literal, LiteralString, cast
 
 import msgspec
@@ -15,7 +15,6 @@ from afterword.core.messaging import notices
 from afterword.core.messaging.notices import Digest as DigestRecord, NoticeChannels
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Rows
-from afterword.core.wire.times import format_time
 from afterword.errors import FieldError
 from afterword.events import service as events
 from afterword.events.service import Event
@@ -24,7 +23,7 @@ from afterword.kit.db.columns import arrays
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import route_of
 from afterword.kit.nouns.declaration import Change, Given, Hidden, Noun, Operation, OwnRecord
-from afterword.kit.nouns.structs import listing_of, resource_of
+from afterword.kit.nouns.structs import listing_of, resource_of, shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.tenants import mails
@@ -81,13 +80,13 @@ NOTIFICATION = Noun(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscription:
-    """The subscription of a user; version 0: the defaults, nothing saved yet."""
+    """The subscription of a user: types of events and watched things. A type that is not named has its default."""
 
-    organization_id: str
-    user_id: str
+    organization_id: Annotated[str, Hidden()]
+    user_id: fields.Id
     types: dict[str, dict[str, bool]]
     digest: str
-    version: int
+    version: Annotated[int, Hidden()]  # 0: nothing was saved yet
     updated_time: datetime
 
 
@@ -515,26 +514,12 @@ class NotificationSubscriptionRequest(fields.Request):
         }
 
 
-class NotificationSubscription(fields.Answer):
-    """The subscription of a user: types of events and watched things. A type that is not named has its default."""
-
-    user_id: fields.Id
-    types: dict[str, NotificationWays]
-    watches: list[NotificationWatch]
-    digest: Digest
-    updated_time: fields.DateTime
-
-    @classmethod
-    def of(cls, subscription: Subscription, watches: list[Watch], zone: tzinfo) -> "NotificationSubscription":
-        found: list[dict[str, Any]] = [{"entity": entity, "entity_id": entity_id} for entity, entity_id in watches]
-        digest: Any = subscription.digest
-        return cls(
-            user_id=subscription.user_id,
-            types={name: NotificationWays(**channels) for name, channels in subscription.types.items()},
-            watches=[NotificationWatch(**watch) for watch in found],
-            digest=digest,
-            updated_time=format_time(subscription.updated_time, zone=zone),
-        )
+NotificationSubscription: Final = shown_as(
+    "NotificationSubscription",
+    Subscription,
+    types={"types": dict[str, NotificationWays], "digest": Digest},
+    before={"digest": {"watches": list[NotificationWatch]}},
+)
 
 
 @routes.list(
@@ -564,8 +549,7 @@ routes.all.append(route_of(NOTIFICATION, "update"))
     refusals=("not_found",),
 )
 async def get_subscription(call: Call[None], db: Database) -> Answer:
-    subscription, watches = await subscription_of(db, caller=call.caller)
-    return Answer(NotificationSubscription.of(subscription, watches, call.zone), version=subscription.version)
+    return _shown(call, *await subscription_of(db, caller=call.caller))
 
 
 @routes.put(
@@ -578,7 +562,11 @@ async def get_subscription(call: Call[None], db: Database) -> Answer:
     refusals=("not_found",),
 )
 async def replace_subscription(call: Call[NotificationSubscriptionRequest], db: Database) -> Answer:
-    subscription, watches = await subscribe(
-        db, caller=call.caller, **call.body.chosen(), now=call.now, expect=call.expect
-    )
-    return Answer(NotificationSubscription.of(subscription, watches, call.zone), version=subscription.version)
+    found = await subscribe(db, caller=call.caller, **call.body.chosen(), now=call.now, expect=call.expect)
+    return _shown(call, *found)
+
+
+def _shown(call: Call[Any], subscription: Subscription, watches: Sequence[Watch]) -> Answer:
+    watched = [{"entity": entity, "entity_id": entity_id} for entity, entity_id in watches]
+    shown = NotificationSubscription.of(subscription, call.zone, watches=watched)
+    return Answer(shown, version=subscription.version)

@@ -153,8 +153,6 @@ async def _owners(db: Database, rule: _Rule, instance_ids: Sequence[str]) -> lis
     return [AlertPreviewOwner(user_id=user_id, cases=count) for user_id, count in counts.most_common()]
 
 
-PATH: Final = "/alert/preview"
-
 routes = Routes(tag="Alerts")
 
 
@@ -176,7 +174,7 @@ AlertPreview: Final = shown_as(
 
 
 @routes.post(
-    PATH,
+    "/alert/preview",
     scope="Alert.Create",
     answer=AlertPreview,
     status=200,

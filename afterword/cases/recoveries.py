@@ -131,7 +131,7 @@ async def record_recovery_answers(db: Database, *, keys: Sequence[tuple[str, str
 
 async def _record_recovery(db: Database, *, case: Case, caller: Caller | None, now: datetime) -> None:
     changes = {"recovery_item_id": {"from": None, "to": case.recovery_item_id}}
-    await history.insert_entry(db, case=case, kind="changed", caller=caller, changes=changes, now=now)
+    await history.insert_change(db, case=case, caller=caller, changes=changes, now=now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,20 +169,6 @@ async def _get_way(db: Database, *, organization_id: str, alert_instance_id: str
 SOURCE = "recovery"
 
 
-class NobodyToAsk(errors.Conflict):
-    code_default = "no_address"
-
-
-class NoPipeline(errors.Conflict):
-    code_default = "no_sender"
-
-
-class MayNotAsk(errors.Conflict):
-    """The customer must not be asked now: unsubscribed, asked too often, or another rule."""
-
-    code_default = "may_not_ask"
-
-
 class AlreadyAsked(errors.Conflict):
     code_default = "already_asked"
 
@@ -196,23 +182,23 @@ class Plan:
 
 
 async def foresee(db: Database, *, caller: Caller, case: Case, site: Site) -> Plan:
-    """When the customer can be asked again. Raises NobodyToAsk, NoPipeline, MayNotAsk, AlreadyAsked."""
+    """When the customer can be asked again. Raises AlreadyAsked, and Conflict with a code of REFUSALS."""
     if case.recovery_item_id is not None and case.recovery_time is None:
         raise AlreadyAsked("The customer was asked again and has not answered yet.")
     if case.instance_id is None or case.responder_id is None:
-        raise NobodyToAsk("The case has no customer: a figure opened it, or the person was erased.")
+        raise errors.Conflict("The case has no customer: a figure opened it, or the person was erased.", "no_address")
     way = await _get_way(db, organization_id=case.organization_id, alert_instance_id=case.alert_instance_id)
     if way is None:
-        raise NoPipeline("The recovery questionnaire has no pipeline to send the message.")
+        raise errors.Conflict("The recovery questionnaire has no pipeline to send the message.", "no_sender")
     key = (case.organization_id, case.instance_id, way.pipeline_id, way.channel_id)
-    sources = await list_sources(db, wanted=[key])
-    if not sources or sources[0].identifier is None:
-        raise NobodyToAsk("No address of this customer is known on a channel of the recovery questionnaire.")
-    source = sources[0]
+    source = next(iter(await list_sources(db, wanted=[key])), None)
+    if source is None or source.identifier is None:
+        message = "No address of this customer is known on a channel of the recovery questionnaire."
+        raise errors.Conflict(message, "no_address")
     if source.ancestors >= DEPTH_MAX:
-        raise MayNotAsk(TOO_DEEP[1])
+        raise errors.Conflict(TOO_DEEP[1], "may_not_ask")
     request = QueueItemRequest(
-        responder_channel_identifier=sources[0].identifier,
+        responder_channel_identifier=source.identifier,
         locale=source.locale,
         metadata=MetadataGroups(questionnaire=dict(source.metadata)),
     )
@@ -226,10 +212,10 @@ async def foresee(db: Database, *, caller: Caller, case: Case, site: Site) -> Pl
         site=site,
     )
     if forecast.refusal is not None:
-        raise MayNotAsk(forecast.refusal.detail)
+        raise errors.Conflict(forecast.refusal.detail, "may_not_ask")
     decision = forecast.decision
     if decision is not None and decision.verdict == "skip":
-        raise MayNotAsk(f"The customer must not be asked now: {decision.text}")
+        raise errors.Conflict(f"The customer must not be asked now: {decision.text}", "may_not_ask")
     return Plan(
         way=way, request=request, planned_time=forecast.planned_time, reason=decision.text if decision else None
     )

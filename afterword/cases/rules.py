@@ -360,7 +360,7 @@ async def list_user_ids(
 
     `instance_id`: of a case, empty where it has none; people who see other branches alone are left out then.
     """
-    rows = await db.fetch(
+    found = await db.fetch_column(
         """select u.user_id from organization_user u
            where u.organization_id = $1 and u.user_id = any($3::text[]) and u.active and not u.service
              and (cardinality(u.application_ids) = 0 or $2 = any(u.application_ids))
@@ -369,7 +369,7 @@ async def list_user_ids(
                where i.organization_id = $1 and i.instance_id = $4) = any(u.only_values))""",
         *(organization_id, application_id, list(among), instance_id),
     )
-    return {row["user_id"] for row in rows}
+    return set(found)
 
 
 async def _get_call_back_alert_locked(db: Database, *, organization_id: str, application_id: str) -> Alert | None:

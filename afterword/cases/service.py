@@ -48,14 +48,14 @@ async def _list_occurrences(  # any tenant: a batch of events serves many organi
     db: Database, *, keys: Sequence[tuple[str, str, str]]
 ) -> set[tuple[str, str, str]]:
     """The existing triples (organization, alert, cause) among `keys`."""
-    rows = await db.fetch(
+    found = await db.fetch_tuples(
         """select o.organization_id, o.alert_id, o.cause
            from unnest($1::text[], $2::text[], $3::text[]) as b (organization_id, alert_id, cause)
              join alert_occurrence o on o.organization_id = b.organization_id and o.alert_id = b.alert_id
                and o.cause = b.cause""",
         *arrays(keys, 3),
     )
-    return {(row["organization_id"], row["alert_id"], row["cause"]) for row in rows}
+    return set(found)
 
 
 async def _insert_occurrences(  # any tenant: a batch of events serves many organizations

@@ -20,10 +20,6 @@ from afterword.kit.web.fields import UNSET, UnsetType
 SYSTEM_TITLES: Final[Mapping[int, Marked]] = {1: "New", 2: "In progress", 3: "Closed", 4: "Dismissed"}
 
 
-class SystemStatus(errors.Conflict):
-    code_default = "system_status"
-
-
 class StatusInUse(errors.Conflict):
     code_default = "in_use"
 
@@ -59,7 +55,7 @@ async def _claim_number(change: Change[AlertStatus]) -> int:
 
 def _fixed(caller: Caller, status: AlertStatus) -> errors.Refusal | None:
     if status.system:
-        return SystemStatus("This status belongs to the product and stays as it is.")
+        return errors.Conflict("This status belongs to the product and stays as it is.", "system_status")
     return is_of_all(caller, status.application_id)
 
 
@@ -68,7 +64,7 @@ async def _check(change: Change[AlertStatus]) -> None:
         await check_application(change)
     elif "closing" in change.columns and await _get_is_used(change):
         message = "Alerts or cases have this status; whether it closes cases can only change while none has."
-        raise StatusInUse(message)
+        raise errors.Conflict(message, "in_use")
 
 
 async def _get_is_used(change: Change[AlertStatus]) -> bool:
@@ -80,7 +76,7 @@ async def _get_is_used(change: Change[AlertStatus]) -> bool:
 
 
 async def _delete(change: Change[AlertStatus], options: Mapping[str, Any]) -> None:
-    """Delete it; its alerts and cases get the status `move_to`. Raises StatusInUse without one, and Invalid."""
+    """Delete it; its alerts and cases get the status `move_to`. Raises Conflict without one, and Invalid."""
     db, key = change.db, {"organization_id": change.caller.organization_id, "status_id": change.key}
     if (move_to := options.get("move_to")) is not None:
         target = await nouns.find(STATUS, db, **change.caller.reach, key=move_to)

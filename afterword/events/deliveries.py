@@ -57,13 +57,6 @@ async def list_deliverie_records(
     return await db.records(DeliveryRecord).fetch_list(_SHOWN, organization_id, webhook_id, page=page)
 
 
-async def _get_delivery(db: Database, *, organization_id: str, webhook_id: str, delivery_id: str) -> DeliveryRecord:
-    found = await db.records(DeliveryRecord).fetch_row(
-        f"{_SHOWN} and delivery_id = $3", organization_id, webhook_id, delivery_id
-    )
-    return errors.found(found, "There is no such delivery.")
-
-
 async def _update_delivery_to_restart(
     db: Database, *, organization_id: str, webhook_id: str, delivery_id: str
 ) -> str | None:
@@ -164,21 +157,23 @@ KEPT_DAYS: Final = 30  # after they were delivered or died
 OPEN_DAYS_MAX: Final = 90  # of an endpoint that is switched off
 
 
-async def get(db: Database, *, caller: Caller, webhook_id: str, delivery_id: str) -> DeliveryRecord:
+async def get_record(db: Database, *, caller: Caller, webhook_id: str, delivery_id: str) -> DeliveryRecord:
     webhook = await nouns.get(WEBHOOK, db, caller=caller, key=webhook_id)
-    key = {"organization_id": webhook.organization_id, "webhook_id": webhook_id, "delivery_id": delivery_id}
-    return await _get_delivery(db, **key)
+    found = await db.records(DeliveryRecord).fetch_row(
+        f"{_SHOWN} and delivery_id = $3", webhook.organization_id, webhook_id, delivery_id
+    )
+    return errors.found(found, "There is no such delivery.")
 
 
 async def redeliver_one(db: Database, *, caller: Caller, webhook_id: str, delivery_id: str) -> DeliveryRecord:
     """With the same `webhook-id`, its attempts anew. A waiting one is tried at once, one in flight is left alone."""
-    delivery = await get(db, caller=caller, webhook_id=webhook_id, delivery_id=delivery_id)
+    delivery = await get_record(db, caller=caller, webhook_id=webhook_id, delivery_id=delivery_id)
     key = {"organization_id": delivery.organization_id, "webhook_id": webhook_id}
     await nouns.get(WEBHOOK, db, caller=caller, key=webhook_id, is_locked=True)
     subject_id = await _update_delivery_to_restart(db, **key, delivery_id=delivery_id)
     if subject_id is not None:
         await sending.order_deliveries(db, subjects=[(delivery.organization_id, webhook_id, subject_id)])
-    return await get(db, caller=caller, webhook_id=webhook_id, delivery_id=delivery_id)
+    return await get_record(db, caller=caller, webhook_id=webhook_id, delivery_id=delivery_id)
 
 
 async def replay(
@@ -236,7 +231,7 @@ async def list_deliveries(call: Call[None], db: Database) -> Rows[DeliveryRecord
 
 @routes.get(f"{PATH}/{{delivery_id}}", answer=Delivery, summary="Get Delivery")
 async def get_delivery(call: Call[None], db: Database) -> DeliveryRecord:
-    return await get(db, caller=call.caller, **call.ids)
+    return await get_record(db, caller=call.caller, **call.ids)
 
 
 @routes.post(

@@ -150,19 +150,6 @@ async def _list_last_events(
     )
 
 
-async def _get_entry(
-    db: Database, *, organization_id: str, event_id: str, application_ids: Sequence[str], test_only: bool
-) -> Entry | None:
-    return await db.records(_entry).fetch_row(
-        f"""{_ENTRIES}
-           where e.organization_id = $1 and e.event_id = $2
-             and (cardinality($3::text[]) = 0
-               or coalesce(q.owner_application_id, e.data ->> 'application_id') = any($3))
-             and (e.test or not $4::boolean)""",
-        *(organization_id, event_id, list(application_ids), test_only),
-    )
-
-
 async def _get_position(db: Database, *, organization_id: str, event_id: str | None) -> Position:
     """The position of an event; also of the last removed one."""
     row = await db.fetch_one(
@@ -308,8 +295,16 @@ RESTORED: Final = "The event log was restored from another cluster; a worker ren
 RESTORED_SECONDS: Final = 10
 
 
-async def get(db: Database, *, caller: Caller, event_id: str) -> Entry:
-    return errors.found(await _get_entry(db, **caller.reach, event_id=event_id), "There is no such event.")
+async def get_entry(db: Database, *, caller: Caller, event_id: str) -> Entry:
+    found = await db.records(_entry).fetch_row(
+        f"""{_ENTRIES}
+           where e.organization_id = $1 and e.event_id = $2
+             and (cardinality($3::text[]) = 0
+               or coalesce(q.owner_application_id, e.data ->> 'application_id') = any($3))
+             and (e.test or not $4::boolean)""",
+        *(caller.organization_id, event_id, list(caller.application_ids), caller.test),
+    )
+    return errors.found(found, "There is no such event.")
 
 
 async def position_of(
@@ -439,7 +434,6 @@ def routes_of(render: Render, resources: Mapping[str, type[msgspec.Struct]]) -> 
         "needs the Read scope of what the event is about, and is empty without.",
     )
     async def list_events(call: Call[None], db: Database) -> Answer:
-        query: EventQuery | None = call.query
         page = call.page
         is_in_order = tuple(page.order) == EVENTS.default_order
         after_id = str(page.after[-1]) if page.after is not None and is_in_order else None
@@ -447,13 +441,13 @@ def routes_of(render: Render, resources: Mapping[str, type[msgspec.Struct]]) -> 
         position = await position_of(db, organization_id=call.caller.organization_id, event_id=after_id, wrong=wrong)
         if position is not None:
             page = replace(page, after=(*position, after_id))
-        rows = await _list_event_entries(db, **call.caller.reach, types=_types(query), page=page)
+        rows = await _list_event_entries(db, **call.caller.reach, types=_types(call.query), page=page)
         shown = iter(await _shown(call, db, rows.items))
         return Answer(rows.map(lambda _: next(shown)))
 
     @routes.get("/event/{event_id}", scope="Event.Read", answer=Event, summary="Get Event")
     async def get_event(call: Call[None], db: Database) -> Answer:
-        entry = await get(db, caller=call.caller, **call.ids)
+        entry = await get_entry(db, caller=call.caller, **call.ids)
         return Answer((await _shown(call, db, [entry]))[0])
 
     async def _shown(call: Call[None], db: Database, entries: list[Entry]) -> list[Event]:
@@ -491,7 +485,7 @@ def _sample_routes(render: Render, resources: Mapping[str, type[msgspec.Struct]]
         "example. Those of events need the Read scope of what the event is about.",
     )
     async def list_webhook_samples(call: Call[None], db: Database) -> Answer:
-        type_name: str = call.query.event_type if call.query else TYPE_DEFAULT
+        type_name: str = call.query.event_type
         if type_name not in TYPES:
             message = check_type(type_name) or "Name one type, not a family."
             raise errors.Invalid.of(FieldError("unknown_value", message, parameter="event_type"))
@@ -510,9 +504,8 @@ def _sample_routes(render: Render, resources: Mapping[str, type[msgspec.Struct]]
     return routes
 
 
-def _types(query: EventQuery | None) -> list[str]:
-    types = [] if query is None else query.type
-    for index, one in enumerate(types):
+def _types(query: EventQuery) -> list[str]:
+    for index, one in enumerate(query.type):
         if message := check_type(one):
             raise errors.Invalid.in_query(f"type[{index}]", "unknown_value", message)
-    return types
+    return query.type

@@ -121,12 +121,8 @@ def shown_of(alias: LiteralString) -> LiteralString:
     return f"{qualified(_HEAD, alias)}, {data_of(alias)} as data"
 
 
-_APPENDED: Final[LiteralString] = (
-    "organization_id, event_id, type, questionnaire_id, subject_id, subject_version, is_terminal, actor_kind, "
-    "actor_id, test"
-)
+_APPENDED: Final = columns_of(NewEvent, without=("data",))
 _appended: Final = attrgetter(*_APPENDED.split(", "), "data")
-_WIDTH: Final = 11
 
 
 async def _insert_events(db: Database, *, events: Sequence[NewEvent]) -> None:  # any tenant: a batch serves many
@@ -136,11 +132,11 @@ async def _insert_events(db: Database, *, events: Sequence[NewEvent]) -> None:  
              case when is_row then jsonb_populate_record(null::logged_responder, data) end
            from (
              select *, type = 'responder.created' and data ? 'created_time' as is_row
-             from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[],
-                         $7::boolean[], $8::text[], $9::text[], $10::boolean[], $11::jsonb[])
+             from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[],
+                         $7::text[], $8::text[], $9::boolean[], $10::boolean[], $11::jsonb[])
                with ordinality as e ({_APPENDED}, data, position)) e
            order by position""",
-        *arrays((_appended(event) for event in events), _WIDTH),
+        *arrays((_appended(event) for event in events), 11),
     )
 
 
@@ -224,7 +220,6 @@ class Render(Protocol):
         self, db: Database, /, *, events: Sequence[Event], site: Site, zones: Mapping[str, tzinfo]
     ) -> list[dict[str, Any]]:
         """One object per event, in order."""
-        ...
 
 
 def body_of(event: Event, data: Mapping[str, Any], zone: tzinfo) -> dict[str, Any]:

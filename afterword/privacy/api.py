@@ -1,6 +1,6 @@
 """HTTP handlers of erasures: ask for one, and see how far it is."""
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 from msgspec import Meta, structs
 
@@ -18,7 +18,7 @@ routes = Routes(tag="Responders")
 class ErasureRequest(fields.Request):
     """The mode of an erasure."""
 
-    mode: Literal["erase", "anonymize"] = "anonymize"
+    mode: service.Mode = "anonymize"
     suppress: bool = True
     reason: Annotated[str, Meta(max_length=500)] | None = None
 
@@ -55,4 +55,4 @@ async def erase_responder(call: Call[ErasureRequest], db: Database) -> Answer:
     description="It stays when the person is gone; nothing in it says who that was.",
 )
 async def get_erasure(call: Call[None], db: Database) -> service.Erasure:
-    return await service.get(db, caller=call.caller, **call.ids)
+    return await service.get_erasure(db, caller=call.caller, **call.ids)

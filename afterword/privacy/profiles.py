@@ -133,14 +133,8 @@ _OF_SUPPRESSIONS: Final[LiteralString] = """select 'suppression:' || s.suppressi
     from responder_address d join suppression s on s.organization_id = d.organization_id
       and s.channel_id = d.channel_id and s.address_key = d.address_key
     where d.organization_id = $1 and d.responder_id = $2 and $5::boolean"""
-
-
-async def _count_entries(db: Database, *, organization_id: str, responder_id: str) -> dict[str, int]:
-    return await db.fetch_pairs(
-        f"""select e.kind, count(*) as count from ({_OF_ITEMS} union all {_OF_INSTANCES} union all {_OF_CASES}
-             union all {_OF_SUPPRESSIONS}) e group by e.kind""",
-        *(organization_id, responder_id, [], False, True, True, False, None),
-    )
+_ENTRIES: Final[LiteralString] = f"""{_OF_ITEMS} union all {_OF_INSTANCES}
+  union all {_OF_CASES} union all {_OF_SUPPRESSIONS}"""
 
 
 async def _list_answered(
@@ -270,8 +264,7 @@ async def list_entries(db: Database, *, caller: Caller, responder_id: str, is_wh
     Suppressions where the caller sees addresses, cases and values where it sees these.
     """
     rows = await db.fetch_list(
-        f"""select * from ({_OF_ITEMS} union all {_OF_INSTANCES} union all {_OF_CASES}
-            union all {_OF_SUPPRESSIONS}) e where true""",
+        f"select * from ({_ENTRIES}) e where true",
         *(caller.organization_id, responder_id, list(caller.application_ids), caller.test, is_whole),
         *("Alert Instance.Read" in caller.scopes, "Questionnaire Value.Read" in caller.scopes, caller.only),
         page=page,
@@ -315,11 +308,14 @@ async def rows_of(
         page = replace(page, after=rows.next_key)
 
 
-async def counts(db: Database, *, caller: Caller, responder_id: str) -> dict[str, int]:
+async def count_entries(db: Database, *, caller: Caller, responder_id: str) -> dict[str, int]:
     """The number of entries of each kind, for the whole organization. Raises NotFound, Forbidden."""
     await responders.get(db, caller=caller, responder_id=responder_id)
     caller.require_whole()
-    return await _count_entries(db, organization_id=caller.organization_id, responder_id=responder_id)
+    return await db.fetch_pairs(
+        f"select e.kind, count(*) as count from ({_ENTRIES}) e group by e.kind",
+        *(caller.organization_id, responder_id, [], False, True, True, False, None),
+    )
 
 
 JSON: Final = "application/json"
@@ -383,8 +379,7 @@ async def list_timeline(call: Call[None], db: Database) -> Answer:
     ),
 )
 async def get_subject(call: Call[None], db: Database) -> Answer:
-    query: SubjectQuery = call.query or SubjectQuery()
-    is_readable = query.format == "html"
+    is_readable = call.query.format == "html"
     return Answer(download=await subject(db, **call.acting, **call.ids, zone=call.zone, is_readable=is_readable))
 
 
@@ -396,7 +391,7 @@ async def subject(
     site: Site,
     zone: tzinfo,
     now: datetime,
-    is_readable: bool = False,
+    is_readable: bool,
 ) -> Download:
     """The document as it is read. Raises NotFound, Forbidden for a caller that sees a part of the organization."""
     found = await responders.get(db, caller=caller, responder_id=responder_id)

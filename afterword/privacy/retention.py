@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Annotated, Any, Final, Literal, LiteralString
 
 from msgspec import Meta
@@ -305,13 +304,6 @@ async def _delete_answers_with_files(
     )
 
 
-async def _delete_instances(db: Database, *, organization_id: str, instance_ids: Sequence[str]) -> int:
-    return await db.execute(
-        "delete from questionnaire_instance where organization_id = $1 and instance_id = any($2::text[])",
-        *(organization_id, instance_ids),
-    )
-
-
 async def _update_suppressions_of_nobody(db: Database, run: Run) -> StepResult:
     """Leave of old suppressions whose address belongs to no person the key by which they work."""
     rows_found = await db.fetch(
@@ -418,7 +410,7 @@ class RetentionPreviewPart(fields.Resource):
 
 
 Work = Callable[[Database, Run, datetime], Awaitable[StepResult]]
-Act = Callable[[Sequence[str]], Awaitable[Counter[str]]]
+Act = Callable[[Database, Run, datetime, Sequence[str]], Awaitable[Counter[str]]]
 
 
 async def work_next(db: Database, *, after: Position, now: datetime) -> tuple[int, Position]:
@@ -464,10 +456,6 @@ async def _blank_items(db: Database, run: Run, item_ids: Sequence[str]) -> Count
     )
 
 
-async def _texts(db: Database, run: Run, now: datetime) -> StepResult:
-    return await _of_instances(db, run, partial(_remove_texts, db, run, now))
-
-
 async def _remove_texts(db: Database, run: Run, now: datetime, instance_ids: Sequence[str]) -> Counter[str]:
     key: dict[str, Any] = {"organization_id": run.organization_id, "instance_ids": instance_ids}
     counts = Counter({"Answer": await rows.delete_texts(db, **key, has_files=False)})
@@ -490,10 +478,10 @@ async def _people(db: Database, run: Run, now: datetime) -> StepResult:
     at = replace(run, mark=mark)
     match part:
         case "":
-            turn = await _of_instances(db, at, partial(_remove_values, db, run, now))
+            turn = await _of_instances(_remove_values)(db, at, now)
             following = "people:"
         case "people":
-            turn = await _step(db, at, "people", PEOPLE_MAX, partial(_forget_people, db, run))
+            turn = await _step("people", PEOPLE_MAX, _forget_people)(db, at, now)
             following = "suppressions:"
         case "suppressions":
             turn = await _update_suppressions_of_nobody(db, at)
@@ -516,7 +504,7 @@ async def _remove_values(db: Database, run: Run, now: datetime, instance_ids: Se
     return counts
 
 
-async def _forget_people(db: Database, run: Run, responder_ids: Sequence[str]) -> Counter[str]:
+async def _forget_people(db: Database, run: Run, _now: datetime, responder_ids: Sequence[str]) -> Counter[str]:
     key = {"organization_id": run.organization_id}
     counts = Counter[str]()
     for person in await _list_identifiers(db, **key, responder_ids=responder_ids):
@@ -527,11 +515,7 @@ async def _forget_people(db: Database, run: Run, responder_ids: Sequence[str]) -
     return counts
 
 
-async def _uploads(db: Database, run: Run, _now: datetime) -> StepResult:
-    return await _step(db, run, "files", INSTANCES_MAX, partial(_remove_files, db, run))
-
-
-async def _remove_files(db: Database, run: Run, instance_ids: Sequence[str]) -> Counter[str]:
+async def _remove_files(db: Database, run: Run, _now: datetime, instance_ids: Sequence[str]) -> Counter[str]:
     key: dict[str, Any] = {"organization_id": run.organization_id}
     count = await _delete_answers_with_files(db, **key, instance_ids=instance_ids, before=run.before_time)
     counts = await rows.blank_events(db, **key, subject_ids=instance_ids, blanks=TEXT_BLANKS)
@@ -539,56 +523,60 @@ async def _remove_files(db: Database, run: Run, instance_ids: Sequence[str]) -> 
     return Counter({"File": count}) + counts
 
 
-async def _answers(db: Database, run: Run, _now: datetime) -> StepResult:
+async def _answers(db: Database, run: Run, now: datetime) -> StepResult:
     """The counts of these days are closed first, so that reports go on showing them."""
     if not run.mark and not await daily_counts.freeze(db, organization_id=run.organization_id, before=run.before_time):
         return StepResult(waits=True)
-    return await _of_instances(db, run, partial(_delete_all_instances, db, run))
+    return await _of_instances(_delete_all_instances)(db, run, now)
 
 
-async def _delete_all_instances(db: Database, run: Run, instance_ids: Sequence[str]) -> Counter[str]:
+async def _delete_all_instances(db: Database, run: Run, _now: datetime, instance_ids: Sequence[str]) -> Counter[str]:
     key: dict[str, Any] = {"organization_id": run.organization_id}
     counts = await rows.blank_events(db, **key, subject_ids=instance_ids, blanks=WHOLE_BLANKS)
     await alert_instances.erase_answers(
         db, responses=[(run.organization_id, each) for each in instance_ids], responders=()
     )
-    counts["Questionnaire Instance"] += await _delete_instances(db, **key, instance_ids=instance_ids)
+    counts["Questionnaire Instance"] += await rows.remove(db, "instances", run.organization_id, instance_ids)
     return counts
 
 
-async def _deleted(db: Database, run: Run, _now: datetime) -> StepResult:
+async def _deleted(db: Database, run: Run, now: datetime) -> StepResult:
     """Responses go whole. Items stay, without the person, until the installation's own limit."""
     key: dict[str, Any] = {"organization_id": run.organization_id, "before": run.before_time}
     if not await events.claim_reader(db, reader=responses.READER):
         return StepResult(waits=True)
     found = await _list_deleted_instances_locked(db, **key, limit=INSTANCES_MAX)
     if found:
-        return StepResult(counts=await _delete_all_instances(db, run, found), mark="more")
+        return StepResult(counts=await _delete_all_instances(db, run, now, found), mark="more")
     found = await _list_deleted_items(db, **key, limit=ITEMS_MAX)
     return StepResult(counts=await _blank_items(db, run, found), mark="more" if found else None)
 
 
-async def _of_instances(db: Database, run: Run, act: Act) -> StepResult:
+def _of_instances(act: Act) -> Work:
     """One step of the walk over instances. Their rows of responses are made anew of what is left."""
 
-    async def locked(instance_ids: Sequence[str]) -> Counter[str]:
+    async def locked(db: Database, run: Run, now: datetime, instance_ids: Sequence[str]) -> Counter[str]:
         key = {"organization_id": run.organization_id}
         still_old = await _list_instances_locked(db, **key, instance_ids=instance_ids, before=run.before_time)
-        counts = await act(still_old)
+        counts = await act(db, run, now, still_old)
         await responses.rewrite(db, **key, instance_ids=still_old)
         return counts
 
-    return await _step(db, run, "instances", INSTANCES_MAX, locked)
+    return _step("instances", INSTANCES_MAX, locked)
 
 
-async def _step(db: Database, run: Run, walk: str, limit: int, act: Act) -> StepResult:
+def _step(walk: str, limit: int, act: Act) -> Work:
     """One step of a walk whose rows are in responses too: it waits for another process that writes these."""
-    found, last = await _list_old(db, run, walk, limit=limit)
-    if not found:
-        return StepResult(mark=last)
-    if not await events.claim_reader(db, reader=responses.READER):
-        return StepResult(waits=True)
-    return StepResult(counts=await act(found), mark=last)
+
+    async def step(db: Database, run: Run, now: datetime) -> StepResult:
+        found, last = await _list_old(db, run, walk, limit=limit)
+        if not found:
+            return StepResult(mark=last)
+        if not await events.claim_reader(db, reader=responses.READER):
+            return StepResult(waits=True)
+        return StepResult(counts=await act(db, run, now, found), mark=last)
+
+    return step
 
 
 async def _events(db: Database, run: Run, _now: datetime) -> StepResult:
@@ -597,7 +585,8 @@ async def _events(db: Database, run: Run, _now: datetime) -> StepResult:
 
 
 TURNS: Final[Mapping[str, Work]] = {
-    "items": _items, "texts": _texts, "people": _people, "uploads": _uploads, "answers": _answers, "events": _events,
+    "items": _items, "texts": _of_instances(_remove_texts), "people": _people,
+    "uploads": _step("files", INSTANCES_MAX, _remove_files), "answers": _answers, "events": _events,
     "audit": _prune_audit, "exports": _update_exports, "deleted": _deleted,
 }  # fmt: skip
 

@@ -123,6 +123,7 @@ REMOVALS: Final[Mapping[str, LiteralString]] = {
     "answers": "delete from answer where organization_id = $1 and instance_id = any($2)",
     "openings": "delete from link_opening where organization_id = $1 and instance_id = any($2)",
     "tags": "delete from instance_tag where organization_id = $1 and instance_id = any($2)",
+    "instances": "delete from questionnaire_instance where organization_id = $1 and instance_id = any($2)",
     # Unsubscribe links lead nowhere any more.
     "addresses": "delete from responder_address where organization_id = $1 and responder_id = any($2)",
     "contacts": """with mails as (
@@ -230,8 +231,8 @@ async def _update_exports(db: Database, *, organization_id: str, erasure_id: str
     )
 
 
-async def _delete_export_pieces(db: Database, *, organization_id: str, limit: int) -> int:
-    """Remove pieces that belong to no file any more, at most `limit`, up to a megabyte each."""
+async def _delete_export_pieces(db: Database, *, organization_id: str) -> int:
+    """Remove pieces that belong to no file any more, at most PIECES_MAX."""
     return await db.execute(
         """delete from export_piece where (organization_id, export_id, number) in (
              select p.organization_id, p.export_id, p.number from export e
@@ -240,7 +241,7 @@ async def _delete_export_pieces(db: Database, *, organization_id: str, limit: in
                  where organization_id = e.organization_id and export_id = e.export_id and number >= e.pieces
                  limit $2) p
              where e.organization_id = $1 limit $2)""",
-        *(organization_id, limit),
+        *(organization_id, PIECES_MAX),
     )
 
 
@@ -462,7 +463,7 @@ async def end_exports(db: Database, *, organization_id: str, erasure_id: str, is
     What is written once it `is_begun` is written without the person, so it is not begun again.
     """
     ended = 0 if is_begun else await _update_exports(db, organization_id=organization_id, erasure_id=erasure_id)
-    pieces = await _delete_export_pieces(db, organization_id=organization_id, limit=PIECES_MAX)
+    pieces = await _delete_export_pieces(db, organization_id=organization_id)
     return ended, pieces < PIECES_MAX
 
 

@@ -33,6 +33,8 @@ from afterword.privacy import rows, subjects as subjects_store
 from afterword.privacy.subjects import Person
 from afterword.tenants.organizations import retention as holds
 
+Mode = Literal["erase", "anonymize"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erasure:
@@ -41,7 +43,7 @@ class Erasure:
     organization_id: Annotated[str, Hidden()]
     erasure_id: fields.Id
     responder_id: fields.Id
-    mode: Literal["erase", "anonymize"]
+    mode: Mode
     suppress: bool
     reason: str | None
     state: Literal["running", "done"]
@@ -72,12 +74,6 @@ class LedgerLine:
     erasure: Erasure
     subjects: dict[str, list[str]]
     suppressed: list[tuple[int, str]]  # channel_id, the key in hexadecimal
-
-
-async def _get_erasure(db: Database, *, organization_id: str, erasure_id: str) -> Erasure | None:
-    return await db.records(Erasure).fetch_row(
-        f"select {_COLUMNS} from erasure where organization_id = $1 and erasure_id = $2", organization_id, erasure_id
-    )
 
 
 async def count_running(db: Database) -> int:  # any tenant: a command of the operator waits for all of them
@@ -173,8 +169,6 @@ async def _get_has_organization(db: Database, *, organization_id: str) -> bool:
     return await db.fetch_value("select exists (select from organization where organization_id = $1)", organization_id)
 
 
-Mode = Literal["erase", "anonymize"]
-
 WAIT_SECONDS: Final = 2  # until something on its way has come to its end
 ITEMS_MAX: Final = 100  # blanked in one transaction, with their attempts and events
 INSTANCES_MAX: Final = 50
@@ -182,10 +176,6 @@ SALT_BYTES: Final = 32
 FIRST: Final = "imports"
 DONE: Final = "done"
 CHECKED_MAX: Final = 10_000  # ids of a kind that the checksum covers
-
-
-class AlreadyRunning(errors.Conflict):
-    """The person is being erased."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +198,7 @@ async def request(
     """Begin to erase a person; the addresses are left alone from this very transaction on, if so wished.
 
     A person belongs to the whole organization: callers who see a part of it, or test data alone, are refused. Raises
-    NotFound, Forbidden, AlreadyRunning, and Held of a legal hold.
+    NotFound, Forbidden, Conflict while one of the person runs, and Held of a legal hold.
     """
     await shown_responders.get(db, caller=caller, responder_id=responder_id)
     caller.require_all()
@@ -230,7 +220,7 @@ async def request(
     try:
         erasure = await _insert_erasure(db, organization_id=caller.organization_id, erasure=document)
     except Taken as error:
-        raise AlreadyRunning("This person is being erased.") from error
+        raise errors.Conflict("This person is being erased.") from error
     if erasure is None:
         raise AssertionError("a new id is free")
     if suppress:
@@ -239,9 +229,12 @@ async def request(
     return erasure
 
 
-async def get(db: Database, *, caller: Caller, erasure_id: str) -> Erasure:
+async def get_erasure(db: Database, *, caller: Caller, erasure_id: str) -> Erasure:
     """Also when the person is long gone. Callers who see a part of the organization see no erasures."""
-    found = await _get_erasure(db, organization_id=caller.organization_id, erasure_id=erasure_id)
+    found = await db.records(Erasure).fetch_row(
+        f"select {_COLUMNS} from erasure where organization_id = $1 and erasure_id = $2",
+        *(caller.organization_id, erasure_id),
+    )
     if found is None or caller.is_limited:
         raise errors.NotFound("There is no such erasure.")
     return found

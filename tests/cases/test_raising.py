@@ -18,32 +18,21 @@ class TestNothing:
             "select processed_time is not null from questionnaire_instance where instance_id = $1", response.instance_id
         )
 
-    async def test_conditions_do_not_match(self, desk: Desk) -> None:
-        await desk.alert(conditions=desk.low())
+    async def test_other_alerts(self, desk: Desk) -> None:
+        """Their conditions do not hold; they are off, deleted, or of another questionnaire."""
+        await desk.alert(title="Low", conditions=desk.low())
+        await desk.alert(title="Off", active=False)
+        deleted = await desk.alert(title="Deleted")
+        await desk.api.ok("DELETE", f"/alert/{deleted['alert_id']}")
+        await desk.alert(title="Elsewhere", questionnaire_ids=[desk.house.questionnaire_id])
+        await desk.execute("update alert set questionnaire_ids = '{0000000000000000000000}' where title = 'Elsewhere'")
         await desk.raised(5)
-        assert [] == await desk.cases()
-
-    async def test_not_active(self, desk: Desk) -> None:
-        await desk.alert(active=False)
-        await desk.raised()
-        assert [] == await desk.cases()
-
-    async def test_deleted_alert(self, desk: Desk) -> None:
-        alert = await desk.alert()
-        await desk.api.ok("DELETE", f"/alert/{alert['alert_id']}")
-        await desk.raised()
         assert [] == await desk.cases()
 
     async def test_alert_that_is_younger_than_the_response(self, desk: Desk) -> None:
         await desk.respond()
         await desk.alert()
         await desk.raise_all()
-        assert [] == await desk.cases()
-
-    async def test_other_questionnaire(self, desk: Desk) -> None:
-        await desk.alert(questionnaire_ids=[desk.house.questionnaire_id])
-        await desk.execute("update alert set questionnaire_ids = '{0000000000000000000000}'")
-        await desk.raised()
         assert [] == await desk.cases()
 
     async def test_test_response(self, desk: Desk) -> None:
@@ -155,12 +144,6 @@ class TestCase:
 
 
 class TestTrigger:
-    async def test_submitted(self, desk: Desk) -> None:
-        await desk.alert(trigger="submitted")
-        await desk.answer(await desk.issue(), {desk.score_id: 1}, complete=False)
-        await desk.raise_all()
-        assert 1 == len(await desk.cases())
-
     async def test_completed_waits_for_the_end(self, desk: Desk) -> None:
         await desk.alert()
         instance = await desk.answer(await desk.issue(), {desk.score_id: 1}, complete=False)
@@ -185,6 +168,7 @@ class TestTrigger:
         await desk.alert(trigger="submitted")
         instance = await desk.answer(await desk.issue(), {desk.score_id: 1}, complete=False)
         await desk.raise_all()
+        assert 1 == len(await desk.cases())
         await desk.answer(instance, {})
         await desk.raise_all()
         assert 1 == len(await desk.cases())
@@ -229,12 +213,6 @@ class TestFold:
         assert 3 == case["occurrences"]
         assert 1 == (await desk.api.get(f"/alert/{alert['alert_id']}"))["open_count"]
 
-    async def test_other_responder(self, desk: Desk) -> None:
-        await desk.alert(fold_hours=24)
-        for _ in range(2):
-            await desk.raised()
-        assert [1, 1] == [case["occurrences"] for case in await desk.cases()]
-
     async def test_resolved_case(self, desk: Desk) -> None:
         await desk.alert(fold_hours=24)
         first = await desk.raised()
@@ -243,18 +221,16 @@ class TestFold:
         await desk.raised(responder_id=first.responder_id)
         assert [1, 1] == [case["occurrences"] for case in await desk.cases()]
 
-    async def test_too_late(self, desk: Desk) -> None:
-        await desk.alert(fold_hours=1)
+    async def test_opens_another(self, desk: Desk) -> None:
+        """Two hours later, where the alert folds for one hour or not at all; of another responder in any case."""
+        alerts = [await desk.alert(fold_hours=hours) for hours in (24, 1, 0)]
         first = await desk.raised()
         await desk.respond(responder_id=first.responder_id)
+        await desk.respond()
         await desk.raise_all(later=timedelta(hours=2))
-        assert [1, 1] == [case["occurrences"] for case in await desk.cases()]
-
-    async def test_without(self, desk: Desk) -> None:
-        await desk.alert()
-        first = await desk.respond()
-        await desk.raised(responder_id=first.responder_id)
-        assert [1, 1] == [case["occurrences"] for case in await desk.cases()]
+        cases = await desk.cases()
+        found = [[one["occurrences"] for one in cases if one["alert_id"] == each["alert_id"]] for each in alerts]
+        assert [[2, 1], [1, 1, 1], [1, 1, 1]] == found
 
 
 class TestOnce:
@@ -331,17 +307,6 @@ class TestSchedule:
             claimed = await service.claim_scheduled(database, now=now, limit=10)
             return [await service.raise_scheduled(database, alert=alert, figures=figures, now=now) for alert in claimed]
 
-    async def test_nothing_by_responses(self, desk: Desk) -> None:
-        await desk.alert(trigger="schedule", conditions=self.conditions(desk))
-        await desk.raised()
-        assert [] == await desk.cases()
-
-    async def test_metrics(self, desk: Desk) -> None:
-        await desk.alert(trigger="schedule", conditions=self.conditions(desk))
-        [alert] = await desk.run(service.claim_scheduled, now=await desk.now(), limit=10)
-        subject = f"metric:csat:{desk.score_id}"
-        assert [(subject, 30), (subject, 7)] == service.metrics_of(alert)
-
     async def test_matches(self, desk: Desk) -> None:
         """Each window has its own figure; the case is about no response."""
         await desk.alert(trigger="schedule", conditions=self.conditions(desk))
@@ -355,8 +320,11 @@ class TestSchedule:
 
     async def test_does_not_match(self, desk: Desk) -> None:
         await desk.alert(trigger="schedule", conditions=self.conditions(desk))
+        [alert] = await desk.run(service.claim_scheduled, now=await desk.now(), limit=10)
         subject = f"metric:csat:{desk.score_id}"
-        assert [False] == await self.raised(desk, {(subject, 30): 80.0, (subject, 7): None})
+        assert [(subject, 30), (subject, 7)] == service.metrics_of(alert)
+        await desk.raised()  # a response is not looked at
+        assert [False] == await self.raised(desk, {(subject, 30): 80.0, (subject, 7): None}, days=2)
         assert [] == await desk.cases()
 
     async def test_once_a_day(self, desk: Desk) -> None:

@@ -3,8 +3,6 @@
 import asyncio
 from typing import Any
 
-import pytest
-
 from tests.cases.conftest import Desk
 from tests.cases.test_alert_instances import ABSENT
 
@@ -12,17 +10,17 @@ METRIC = "metric:csat:"
 
 
 class TestCreateAlert:
-    @pytest.mark.parametrize(
-        ("fields", "expected"),
-        [
+    async def test_refused(self, desk: Desk) -> None:
+        other = await desk.api.ok("POST", "/application", {"display_name": "Other"})
+        anna = await desk.person("anna", application_ids=[other["application_id"]])
+        for fields, expected in (
             ({"status_id": 99}, "unknown_id /status_id"),
             ({"chat_urls": ["https://chat.example/hook"]}, "unknown_value /chat_urls"),
             ({"trigger": "schedule"}, "required /conditions"),
-        ],
-    )
-    async def test_refused(self, desk: Desk, fields: dict[str, Any], expected: str) -> None:
-        body = {"application_id": desk.house.application_id, "title": "A", **fields}
-        assert (422, expected) == await desk.api.refused("POST", "/alert", body)
+            ({"assigned_user_id": anna.user_id}, "unknown_id /assigned_user_id"),
+        ):
+            body = {"application_id": desk.house.application_id, "title": "A", **fields}
+            assert (422, expected) == await desk.api.refused("POST", "/alert", body)
 
     async def test_conditions(self, desk: Desk) -> None:
         """They are read as they are meant: questions, declared types, tags, figures only by day."""
@@ -88,12 +86,6 @@ class TestCreateAlert:
         alert = await desk.alert(questionnaire_ids=[desk.house.questionnaire_id] * 2)
         assert [desk.house.questionnaire_id] == alert["questionnaire_ids"]
 
-    async def test_user_of_another_application(self, desk: Desk) -> None:
-        other = await desk.api.ok("POST", "/application", {"display_name": "Other"})
-        anna = await desk.person("anna", application_ids=[other["application_id"]])
-        body = {"application_id": desk.house.application_id, "title": "A", "assigned_user_id": anna.user_id}
-        assert (422, "unknown_id /assigned_user_id") == await desk.api.refused("POST", "/alert", body)
-
 
 class TestUpdateAlert:
     async def test_only_what_is_named(self, desk: Desk) -> None:
@@ -103,14 +95,12 @@ class TestUpdateAlert:
         changed = {name for name in alert if alert[name] != after[name]}
         assert {"title", "due_hours", "updated_time"} >= changed >= {"title", "due_hours"}
 
-    async def test_conditions_are_taken_away(self, desk: Desk) -> None:
-        alert = await desk.alert(conditions=desk.low())
-        assert (await desk.api.ok("PATCH", f"/alert/{alert['alert_id']}", {"conditions": None}))["conditions"] is None
-
     async def test_trigger_that_does_not_fit(self, desk: Desk) -> None:
-        alert = await desk.alert(conditions=desk.low())
-        found = await desk.api.refused("PATCH", f"/alert/{alert['alert_id']}", {"trigger": "schedule"})
+        """The conditions stay as they are, or are taken away."""
+        path = f"/alert/{(await desk.alert(conditions=desk.low()))['alert_id']}"
+        found = await desk.api.refused("PATCH", path, {"trigger": "schedule"})
         assert (422, "unknown_value /conditions") == found
+        assert (await desk.api.ok("PATCH", path, {"conditions": None}))["conditions"] is None
 
     async def test_whole_model_sent_back(self, desk: Desk) -> None:
         """It changes nothing, not even the time, though a user that it names has left since."""

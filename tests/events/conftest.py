@@ -111,17 +111,9 @@ class Desk:
 
 
 def new_event(house: House, type_name: str, *, event_id: str, subject_id: str | None = None, **more: Any) -> NewEvent:
+    members: dict[str, Any] = {"questionnaire_id": house.questionnaire_id, "data": {"what": type_name}, **more}
     return NewEvent(
-        organization_id=house.organization_id,
-        event_id=event_id,
-        type=type_name,
-        subject_id=subject_id,
-        subject_version=more.pop("subject_version", None),
-        questionnaire_id=more.pop("questionnaire_id", house.questionnaire_id),
-        actor_kind="worker",
-        actor_id=None,
-        data=more.pop("data", {"what": type_name}),
-        **more,
+        organization_id=house.organization_id, event_id=event_id, type=type_name, subject_id=subject_id, **members
     )
 
 

@@ -7,16 +7,14 @@ from datetime import date, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import httpx2
 import pytest
 
 from afterword import ids
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery
-from afterword.events import log, service
+from afterword.events import log, sending, service
 from afterword.events.log import EVENTS, EXPIRED, LOG, RESTORED
-from afterword.events.service import NewEvent
 from afterword.kit import db
 from afterword.kit.web import paging
 from afterword.kit.web.paging import SEAL_BYTES
@@ -49,29 +47,20 @@ async def pages(desk: Desk, path: str) -> AsyncIterator[dict[str, Any]]:
 
 class TestRefused:
     async def test_unknown_type(self, desk: Desk) -> None:
-        answer = await desk.client.get("/event?type[]=tag.added&type[]=tag", headers=desk.house.headers)
-        assert (422, "unknown_value", "type[1]") == (
-            answer.status_code,
-            answer.json()["errors"][0]["code"],
-            answer.json()["errors"][0]["parameter"],
-        )
+        [wrong] = (await desk.ask("GET", "/event?type[]=tag.added&type[]=tag", status=422))["errors"]
+        assert ("unknown_value", "type[1]") == (wrong["code"], wrong["parameter"])
 
-    @pytest.mark.parametrize("query", ["after=abc", "pagination[page]=1", "limit=501"])
-    async def test_bad_parameters(self, desk: Desk, query: str) -> None:
-        answer = await desk.client.get(f"/event?{query}", headers=desk.house.headers)
-        assert 422 == answer.status_code
+    async def test_bad_parameters(self, desk: Desk) -> None:
+        for query in ("after=abc", "pagination[page]=1", "limit=501"):
+            await desk.ask("GET", f"/event?{query}", status=422)
 
     async def test_cursor_behind_the_retention(self, desk: Desk) -> None:
         """Exact: a cursor before what was pruned has missed something, the one after it nothing."""
         await desk.tell(*["tag.added"] * 3)
         first, second, _ = [one async for one in pages(desk, "/event?type[]=tag.*&limit=2")]
         await _prune(desk, days=91, keep=1)
-        answer = await desk.client.get(f"/event?after={first['cursor']}", headers=desk.house.headers)
-        assert (422, "cursor_expired", "after") == (
-            answer.status_code,
-            answer.json()["errors"][0]["code"],
-            answer.json()["errors"][0]["parameter"],
-        )
+        [wrong] = (await desk.ask("GET", f"/event?after={first['cursor']}", status=422))["errors"]
+        assert ("cursor_expired", "after") == (wrong["code"], wrong["parameter"])
         rest = await desk.ask("GET", f"/event?after={second['cursor']}")
         assert 1 == len(rest["results"])
 
@@ -177,8 +166,6 @@ class TestPrune:
             assert [1, 0] == [await _pruned(database, days=91, limit=100) for _ in range(2)]
 
     async def test_what_a_delivery_refers_to_stays(self, desk: Desk) -> None:
-        from afterword.events import sending  # noqa: PLC0415
-
         await desk.hook("http://127.0.0.1:9/")
         (event_id,) = await desk.tell("tag.added")
         await desk.run(sending.fan_out, limit=500)
@@ -188,8 +175,6 @@ class TestPrune:
 
     async def test_what_stays_holds_back_nothing_else(self, desk: Desk) -> None:
         """The oldest events of all may be those that deliveries need."""
-        from afterword.events import sending  # noqa: PLC0415
-
         await _prune(desk, days=91)
         await desk.hook("http://127.0.0.1:9/", event_types=["tag.added"])
         await desk.tell("tag.added", "tag.added", "tag.removed", "tag.removed")
@@ -242,10 +227,6 @@ async def _pruned(database: db.Database, *, days: int, limit: int, looks: int = 
     return before - await database.fetch_value("select count(*) from event")
 
 
-async def test_client_is_the_whole_application(client: httpx2.AsyncClient) -> None:
-    assert 401 == (await client.get("/event")).status_code
-
-
 AHEAD = 10_000_000_000  # transactions that the other cluster had had, and this one has not
 
 
@@ -253,14 +234,7 @@ async def record(pool: db.Pool, house: House, count: int) -> None:
     """Events, each of a transaction of its own."""
     for _ in range(count):
         async with db.transaction(pool) as database:
-            new = NewEvent(
-                organization_id=house.organization_id,
-                event_id=ids.secret(),
-                type="test.event",
-                subject_id=None,
-                data={},
-            )
-            await service.record(database, events=[new])
+            await service.record(database, events=[new_event(house, "test.event", event_id=ids.secret())])
 
 
 async def read(pool: db.Pool, reader: str, limit: int = 500, *, is_blind: bool = False) -> list[int]:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook as Verifier
 
+from afterword import ids
 from afterword.core.messaging import webhooks as rules
-from afterword.events import sending, webhooks
+from afterword.events import sending, service, webhooks
 from afterword.kit import db
 from afterword.run.worker import deliverer as deliverers
 from afterword.run.worker.deliverer import Deliverer
@@ -37,12 +38,8 @@ class TestFailed:
             await desk.send(deliverer, "tag.added")
             assert 1 == len(receiver.given)  # neither followed nor repeated at once
         (one,) = await desk.deliveries(hook["webhook_id"])
-        assert ("pending", 1, status, "no") == (
-            one["state"],
-            one["attempts"],
-            one["response_status"],
-            one["response_excerpt"],
-        )
+        shown = tuple(one[name] for name in ("state", "attempts", "response_status", "response_excerpt"))
+        assert ("pending", 1, status, "no") == shown
         assert str(status) in one["error"]
         assert one["next_attempt_time"]
         shown = await desk.ask("GET", f"/webhook/{hook['webhook_id']}")
@@ -252,9 +249,6 @@ class TestDelivered:
 
 
 async def _record(desk: Desk, database: db.Database, type_name: str) -> None:
-    from afterword import ids  # noqa: PLC0415
-    from afterword.events import service  # noqa: PLC0415
-
     one = new_event(desk.house, type_name, event_id=ids.ordered(database.clock.now()), subject_id=SUBJECT)
     await service.record(database, events=[one])
 

@@ -34,9 +34,6 @@ def event(type_name: str, *, organization_id: str = ORGANIZATION, is_terminal: b
         type=type_name,
         subject_id=ITEM,
         subject_version=7,
-        questionnaire_id=None,
-        actor_kind="worker",
-        actor_id=None,
         data={"text": 'é "quoted" \\ {}', "number": 1.5, "null": None, "list": [1, [2]]},
         is_terminal=is_terminal,
     )
@@ -70,14 +67,8 @@ async def test_batch_keeps_order_and_content(database: db.Database) -> None:
     found = await list_events(database, organization_id=ORGANIZATION, subject_id=ITEM)
     assert [one.event_id for one in wanted] == [one.event_id for one in found]
     assert [dict(one.data) for one in wanted] == [one.data for one in found]
-    assert (7, None, "worker", None, False, False) == (
-        found[0].subject_version,
-        found[0].questionnaire_id,
-        found[0].actor_kind,
-        found[0].actor_id,
-        found[0].test,
-        found[0].is_terminal,
-    )
+    names = ("subject_version", "questionnaire_id", "actor_kind", "actor_id", "test", "is_terminal")
+    assert (7, None, "worker", None, False, False) == tuple(getattr(found[0], name) for name in names)
     assert 1 == len(await list_events(database, organization_id=ORGANIZATION, type_name="queue_item.7"))
 
 

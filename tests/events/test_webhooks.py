@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from afterword.events.webhooks import seal_context
 from afterword.kit import db, sealing
 from tests.events.conftest import OPEN_SITE, Desk
@@ -21,30 +19,15 @@ async def refused(desk: Desk, **members: Any) -> list[tuple[str, str]]:
 
 
 class TestCreate:
-    @pytest.mark.parametrize(
-        "url",
-        ["http://shop.example.com/", "https://10.0.0.1/", "https://user:pass@shop.example.com/", "https://[::1]/"],
-    )
-    async def test_address_that_is_not_called(self, desk: Desk, url: str) -> None:
-        if url.startswith("http://"):
-            url = url.replace("shop.example.com", "8.8.8.8")
-        assert [("/target_url", "invalid_address")] == await refused(desk, target_url=url)
+    async def test_address_that_is_not_called(self, desk: Desk) -> None:
+        for url in ("http://8.8.8.8/", "https://10.0.0.1/", "https://user:pass@shop.example.com/", "https://[::1]/"):
+            assert [("/target_url", "invalid_address")] == await refused(desk, target_url=url), url
 
     async def test_unknown_types(self, desk: Desk) -> None:
         types = ["tag.added", "tag", "tags.*", "*.added"]
         wrong = [(f"/event_types/{index}", "unknown_value") for index in (1, 2, 3)]
         assert wrong == await refused(desk, event_types=types)
         assert [("/event_types", "too_few")] == await refused(desk, event_types=[])
-
-    async def test_the_fifty_first(self, desk: Desk) -> None:
-        async with db.transaction(desk.pool) as database:
-            await database.execute(
-                """insert into webhook (organization_id, webhook_id, title, target_url, event_types, secret)
-                   select $1, lpad(n::text, 22, '0'), 'Shop', $2, '{*}', '' from generate_series(1, 49) n""",
-                *(desk.house.organization_id, URL),
-            )
-        await desk.hook(URL)
-        assert [("", "too_many")] == await refused(desk)
 
     async def test_ok(self, desk: Desk) -> None:
         document = {"title": "Shop", "target_url": URL}
@@ -146,13 +129,10 @@ async def test_delete(desk: Desk) -> None:
     assert await desk.value("select secret is null and previous_secret is null from webhook")
 
 
-@pytest.mark.parametrize(
-    ("patterns", "count"),
-    [
-        ([], 0), (["tag.added"], 1), (["tag.removed"], 0), (["tag.*"], 1), (["tag"], 0),
-        (["t*"], 0), (["*"], 1), (["*.added"], 0), (["queue_item.*", "tag.added"], 1),
-    ],
-)  # fmt: skip
-async def test_wanted_types(pool: db.Pool, patterns: list[str], count: int) -> None:
+async def test_wanted_types(pool: db.Pool) -> None:
+    wanted = (["tag.added"], ["tag.*"], ["*"], ["queue_item.*", "tag.added"])
+    others = ([], ["tag.removed"], ["tag"], ["t*"], ["*.added"])
     async with db.connection(pool) as database:
-        assert bool(count) == await database.fetch_value("select is_wanted($1::text[], 'tag.added')", patterns)
+        for patterns in (*wanted, *others):
+            found = await database.fetch_value("select is_wanted($1::text[], 'tag.added')", patterns)
+            assert (patterns in wanted) == found, patterns

@@ -14,7 +14,7 @@ import smpp34
 
 from afterword.core.messaging.networks import Network
 from afterword.extras import smpp
-from afterword.extras.smpp import SmppChannel
+from afterword.extras.smpp import Reporter, SmppChannel
 from afterword.kit.transport.base import Fenced, Sent, Unknown
 from afterword.kit.transport.mime import Report
 from tests.extras.septets import decode_gsm7
@@ -68,12 +68,13 @@ async def bound(
     port: int,
     *,
     reports: list[Report] | None = None,
+    report: Reporter | None = None,
     answer_seconds: float = DEADLINE_SECONDS,
     part_pauses: Sequence[float] = (0.01, 0.02),
     networks: Sequence[Network] | None = None,
     **more: Any,
 ) -> AsyncGenerator[SmppChannel]:
-    async def report(found: Sequence[Report]) -> None:
+    async def keep(found: Sequence[Report]) -> None:
         if reports is not None:
             reports.extend(found)
 
@@ -81,7 +82,7 @@ async def bound(
     channel = SmppChannel(
         smpp.settings_of(settings),
         slots=4,
-        report=report,
+        report=report or keep,
         answer_seconds=answer_seconds,
         part_pauses=part_pauses,
         networks=networks,
@@ -235,10 +236,8 @@ class TestSent:
             outcome = await channel.send(sms(text), begin=Begin())
         count = parts if long == "udh" else 1
         assert isinstance(outcome, Sent)
-        assert (f"m{count}", count) == (
-            outcome.reference,
-            len(smsc.given),
-        )  # the last part's, whose receipt is asked for
+        # The reference is the last part's, whose receipt is asked for.
+        assert (f"m{count}", count) == (outcome.reference, len(smsc.given))
         assert text == text_of(smsc.given, encoding)
         assert {0 if encoding == "gsm7" else 8} == {event.data_coding for event in smsc.given}
         assert [0] * (count - 1) + [1] == [event.registered_delivery for event in smsc.given]
@@ -303,9 +302,7 @@ class TestClose:
             await go.wait()
             taken.extend(found)
 
-        async with carrier() as smsc:
-            settings = {"host": "127.0.0.1", "port": smsc.port, "system_id": "us", "password": "pw", "sender": "Shop"}
-            channel = SmppChannel(smpp.settings_of(settings), slots=4, report=report)
+        async with carrier() as smsc, bound(smsc.port, report=report) as channel:
             await channel.send(sms(), begin=Begin())
             for text in (b"id:m1 stat:DELIVRD", b"id:m2 stat:DELIVRD", b"id:m3 stat:DELIVRD"):
                 await smsc.sessions[0].deliver_sm("Shop", text, source_addr="3069", esm_class=0x04)
@@ -341,16 +338,11 @@ class TestReceipts:
             if len(taken) == 1:
                 raise OSError
 
-        async with carrier() as smsc:
-            settings = smpp.settings_of(
-                {"host": "127.0.0.1", "port": smsc.port, "system_id": "us", "password": "pw", "sender": "Shop"}
-            )
-            channel = SmppChannel(settings, slots=4, report=report)
+        async with carrier() as smsc, bound(smsc.port, report=report) as channel:
             await channel.send(sms(), begin=Begin())
             for _ in range(2):
                 await smsc.sessions[0].deliver_sm("Shop", b"id:m1 stat:DELIVRD", source_addr="3069", esm_class=0x04)
             await until(lambda: len(taken) == 2)
-            await channel.close()
 
     @pytest.mark.parametrize(
         ("octets", "expected"),

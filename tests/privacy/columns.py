@@ -21,14 +21,7 @@ HOLDS: Final[Mapping[str, Mapping[str, str]]] = {
         "call_back_number": "removed",
         "call_back_note": "removed",
     },
-    "alert_message": {
-        "address": "removed",
-        "body": "removed",
-        "subject": "removed",
-        "key": "removed",
-        "error": "removed",
-        "whole": "removed",
-    },
+    "alert_message": dict.fromkeys(("address", "body", "subject", "key", "error", "whole"), "removed"),
     "answer": {"value": "removed where it has words, with mode erase always", "other_text": "removed"},
     "attempt": {"reply": "removed", "provider_reference": "removed"},
     "contact": {"address_key": "the row is removed", "recent": "the row is removed"},
@@ -66,45 +59,24 @@ HOLDS: Final[Mapping[str, Mapping[str, str]]] = {
         "external_reference": "removed",
     },
     "response": {"external_reference": "removed", "comment": "removed", "words": "made anew of what is left"},
-    "response_file": {
-        "name": "removed with the answer",
-        "content": "removed with the answer",
-        "content_hash": "removed with the answer",
-        "media_type": "removed with the answer",
-    },
+    "response_file": dict.fromkeys(("name", "content", "content_hash", "media_type"), "removed with the answer"),
     "response_upload": {"choices": "emptied with the first erasure", "unknown": "emptied with the first erasure"},
     "response_upload_piece": {
         "content": "removed with the first erasure, as nobody can tell whose rows it has",
         "faults": "removed with the first erasure",
     },
     "responder": {"locale": "removed", "time_zone": "removed", "metadata": "removed", "metadata_times": "removed"},
-    "responder_address": {
-        "address_key": "the row is removed",
-        "identifier": "the row is removed",
-        "unsubscribe_id": "the row is removed",
-    },
-    "source_event": {
-        "event_id": "the row is removed",
-        "facts": "the row is removed",
-        "name": "the row is removed",
-        "object_id": "the row is removed",
-        "person": "the row is removed",
-        "subject": "the row is removed",
-    },
+    "responder_address": dict.fromkeys(("address_key", "identifier", "unsubscribe_id"), "the row is removed"),
+    "source_event": dict.fromkeys(
+        ("event_id", "facts", "name", "object_id", "person", "subject"), "the row is removed"
+    ),
     "source_item": {"object_id": "the row is removed with the address of the item"},
     "suppression": {
         "address_key": "kept: the keyed hash by which the person is left alone",
         "identifier": "the same hash in hexadecimal",
         "note": "removed",
     },
-    "trial": {
-        "recipient": "removed",
-        "metadata": "removed",
-        "external_reference": "removed",
-        "subject": "removed",
-        "body": "removed",
-        "reply": "removed",
-    },
+    "trial": dict.fromkeys(("recipient", "metadata", "external_reference", "subject", "body", "reply"), "removed"),
 }
 """By table and column: what erasing does about it."""
 

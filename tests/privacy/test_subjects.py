@@ -21,11 +21,3 @@ class TestSubjects:
         await desk.work()
         assert "done" == (await desk.ask("GET", f"/q/responder/erasure/{made['erasure_id']}"))["state"]
         assert [] == await desk.traces(CANARY)
-
-    async def test_another_person_stays(self, desk: Desk) -> None:
-        known, other = await people(desk, [CANARY, "zqhelen"])
-        before = await desk.traces(other.canary)
-        await desk.erase(known.responder_id, mode="erase")
-        assert set(before) - {"export_piece"} == set(await desk.traces(other.canary)) - {"export_piece"}
-        shown = await desk.ask("GET", f"/q/responder/{other.responder_id}")
-        assert other.address in str(shown["identifiers"])

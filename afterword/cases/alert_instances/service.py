@@ -21,13 +21,11 @@ from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import Database
 
-_COLUMNS = tuple(Case.__dataclass_fields__)
-
 
 def event(case: Case, kind: str, *, now: datetime, caller: Caller | None = None, **more: object) -> NewEvent:
     """An event of the caller, or of the worker, without answers and numbers: the log outlives their erasure."""
     data: Mapping[str, Any] = {
-        **{name: getattr(case, name) for name in _COLUMNS},
+        **{name: getattr(case, name) for name in Case.__dataclass_fields__},
         "matched": [{**leaf, "actual": None} for leaf in case.matched],
         "call_back_number": None,
         "call_back_note": None,
@@ -57,10 +55,6 @@ def crossing(case: Case, *, was_resolved: bool) -> tuple[str, ...]:
 NO_CASE: Final = "There is no such alert instance."
 STATUS_MOVES_MAX: Final = 10_000  # cases that one removal of a status may move
 MENTIONABLE_MAX: Final = 1_000  # users
-
-
-class TooManyToMove(errors.Conflict):
-    code_default = "in_use"
 
 
 async def get(db: Database, *, caller: Caller, alert_instance_id: str, is_locked: bool = False) -> Case:
@@ -198,10 +192,11 @@ async def erase_answers(
 async def move_status(
     db: Database, *, caller: Caller, status_id: int, move_to: int, closes: bool, now: datetime
 ) -> None:
-    """Move the cases with one status to another, and record an event of each. Raises TooManyToMove."""
+    """Move the cases with one status to another, and record an event of each. Raises Conflict."""
     key: dict[str, Any] = {"organization_id": caller.organization_id, "status_id": status_id}
     if await store.count_status_uses(db, **key, limit=STATUS_MOVES_MAX + 1) > STATUS_MOVES_MAX:
-        raise TooManyToMove(f"More than {STATUS_MOVES_MAX:,} cases have this status; give some another one first.")
+        message = f"More than {STATUS_MOVES_MAX:,} cases have this status; give some another one first."
+        raise errors.Conflict(message, "in_use")
     moved = await store.update_status_to(
         db,
         **key,

@@ -398,7 +398,7 @@ async def _answer(visit: Visit, *, rule: Alert | None) -> Response:
                 tried = await _tried(visit, db, columns, choices)
             elif form.text("then") == "check" and rule:
                 hours = columns["escalation_hours"] or HOURS_MAX
-                touched = await escalation.touched(
+                touched = await escalation.count_touched(
                     db, caller=visit.caller, alert_id=rule.alert_id, hours=hours, now=visit.now
                 )
         if tried or touched is not None:

@@ -134,15 +134,15 @@ REMEDIES: Final[Sequence[Marked]] = ("Apology", "Replacement", "Refund", "Discou
 ON_ITS_WAY: Final[Marked] = "It is being sent."
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
     """Turns entries into lines; `statuses` are names by id, `outcome` is that of asking again."""
 
-    def __init__(self, words: Texts, *, now: datetime, zone: str, statuses: Mapping[int, str], outcome: str) -> None:
-        self.words = words
-        self._now = now
-        self._zone = zone
-        self._statuses = statuses
-        self._outcome = outcome
+    words: Texts
+    now: datetime
+    zone: str
+    statuses: Mapping[int, str]
+    outcome: str
 
     def lines(self, entries: Sequence[Entry]) -> list[dict[str, Any]]:
         return [
@@ -150,7 +150,7 @@ class Timeline:
                 "kind": one.kind,
                 "id": one.history_id,
                 "who": one.user_name,
-                "when": self.words.moment(one.created_time, time_zone=self._zone),
+                "when": self.words.moment(one.created_time, time_zone=self.zone),
                 "body": one.body,
                 "mail": self._mail(one) if one.kind in MAILS else None,
                 "sentences": [] if one.kind in MAILS else self._sentences(one),
@@ -179,14 +179,14 @@ class Timeline:
                 if given
                 else self.words("No owner any more.")
             ),
-            "status_id": lambda given: self.words("Status: {title}", title=self._statuses.get(given, "?")),
+            "status_id": lambda given: self.words("Status: {title}", title=self.statuses.get(given, "?")),
             "severity": lambda given: self.words(SEVERITIES[given]),
             "call_back_time": self._call_back,
             "cause": lambda given: self.words("Cause: {text}", text=given) if given else "",
             "remedy": lambda given: self.words("Action taken: {text}", text=given) if given else "",
             "escalated_time": lambda _: self.words("The case has been open for too long."),
             "recovery_item_id": lambda _: self.words("The customer is asked again."),
-            "recovery_time": lambda _: self.words("The customer answered again: {outcome}.", outcome=self._outcome),
+            "recovery_time": lambda _: self.words("The customer answered again: {outcome}.", outcome=self.outcome),
             "resolved_time": lambda time: (
                 self.words("The case was closed.") if time else self.words("The case was opened again.")
             ),
@@ -208,7 +208,7 @@ class Timeline:
         return self.words("Due {moment}.", moment=self._moment(due))
 
     def _moment(self, text: str) -> str:
-        return near_moment(self.words, datetime.fromisoformat(text), now=self._now, zone=self._zone)
+        return near_moment(self.words, datetime.fromisoformat(text), now=self.now, zone=self.zone)
 
 
 TABS: Final[Mapping[str, Marked]] = {
@@ -450,7 +450,7 @@ async def _page(visit: Visit, db: Database, *, refusal: errors.Refusal | None = 
     note_person(visit, item.responder_id)
     named = {each.status_id: title_of(visit.words, each.status_id, each.title) for each in statuses}
     timeline = Timeline(
-        visit.words, now=visit.now, zone=visit.zone, statuses=named, outcome=outcome_text(visit.words, item)
+        words=visit.words, now=visit.now, zone=visit.zone, statuses=named, outcome=outcome_text(visit.words, item)
     )
     form = visit.form
     return visit.page(

@@ -9,7 +9,17 @@ from msgspec import Meta
 from afterword.core.figures.reports import Metric
 from afterword.core.questionnaires.question_types import ScoreName
 from afterword.extras.assistants.client import Api, Refused
-from afterword.extras.assistants.tools import Arguments, Cursor, Id, Limit, Moment, Page, Tool, document_at
+from afterword.extras.assistants.tools import (
+    STATUSES,
+    Arguments,
+    Cursor,
+    Id,
+    Limit,
+    Moment,
+    Page,
+    declared,
+    document_at,
+)
 
 TRACES_MAX: Final = 5
 TIMELINE_ENTRIES: Final = 20
@@ -22,7 +32,6 @@ CASE_MEMBERS: Final = (
     "alert_instance_id,alert_id,questionnaire_id,instance_id,responder_id,status_id,assigned_user_id,severity,due_time,"
     "occurrences,comments_count,waiting,cause,remedy,resolved_time,created_time"
 )
-STATUSES: Final = "1 Pending, 2 Processing, 3 Sent, 4 Failed, 5 Aborted, 6 Ignored"
 
 Statuses = Annotated[list[Annotated[int, Meta(ge=1, le=6)]], Meta(max_length=6, description=STATUSES)]
 Words = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -215,161 +224,28 @@ async def _read_case(api: Api, asked: Case) -> Any:
     return {"case": case.document, "history": history.document["results"]}
 
 
-_QUEUE: Final = ("Queue.Read",)
-_ANSWERS: Final = ("Questionnaire Instance.Read",)
-_PERSON: Final = (*_QUEUE, "Responder.Read", *_ANSWERS)
 _EXPLAINED: Final = ("display_name", "description", "pipeline_summary", "explanation")
 
 TOOLS: Final = (
-    Tool(
-        "find",
-        "Find",
-        "Searches people, responses, queue items, cases and questionnaires, five of each. Start here with a name, an "
-        "address, an order or words of a comment. Kinds for which the token lacks the scope are left out.",
-        Find,
-        document_at("/search", names={"text": "q"}),
-        ("Questionnaire.Read",),
-        own=(),
-    ),
-    Tool(
-        "list_questionnaires",
-        "List questionnaires",
-        "Lists the questionnaires of the organization.",
-        Page,
-        document_at("/q/questionnaire"),
-        ("Questionnaire.Read",),
-        own=None,
-    ),
-    Tool(
-        "read_questionnaire",
-        "Read a questionnaire",
-        "Reads a questionnaire with the groups, questions and texts of its published version or of its draft.",
-        Questionnaire,
-        _read_questionnaire,
-        ("Questionnaire.Read", "Questionnaire Version.Read"),
-        own=None,
-    ),
-    Tool(
-        "read_library",
-        "Read the library",
-        "Lists ready questionnaires, each with a note why it is built as it is; with `library_name` reads one whole. "
-        "Read one before you draft a questionnaire: its definition shows the format.",
-        Library,
-        _read_library,
-        ("Questionnaire.Read",),
-        own=None,
-    ),
-    Tool(
-        "list_pipelines",
-        "List pipelines",
-        "Lists the pipelines: how and when messages of a questionnaire are sent. `summary` says it in words.",
-        Page,
-        document_at("/q/pipeline"),
-        ("Pipeline.Read",),
-        own=None,
-    ),
-    Tool(
-        "preview_message",
-        "Preview a message",
-        "Shows the subject and text of a pipeline's message in a language. Nothing is sent.",
-        Message,
-        _preview_message,
-        ("Pipeline.Read",),
-        own=None,
-    ),
-    Tool(
+    declared("find", Find, document_at("/search", names={"text": "q"}), own=()),
+    declared("list_questionnaires", Page, document_at("/q/questionnaire"), own=None),
+    declared("read_questionnaire", Questionnaire, _read_questionnaire, own=None),
+    declared("read_library", Library, _read_library, own=None),
+    declared("list_pipelines", Page, document_at("/q/pipeline"), own=None),
+    declared("preview_message", Message, _preview_message, own=None),
+    declared(
         "list_items",
-        "List queue items",
-        f"Lists queue items, the latest `send_time` first. Statuses: {STATUSES}. Addresses are left out. A page may "
-        "have fewer entries than `limit` and still a `next_cursor`.",
         ItemPage,
         document_at("/q/queue/item", names={"cursor": "after"}, response_fields=ITEM_MEMBERS),
-        _QUEUE,
     ),
-    Tool(
-        "count_items",
-        "Count queue items",
-        f"Counts queue items by status and reason. Statuses: {STATUSES}.",
-        Items,
-        document_at("/q/queue/count"),
-        _QUEUE,
-    ),
-    Tool(
-        "explain_item",
-        "Explain a queue item",
-        "Says why an item was sent, waits or was not sent: the verdict, each rule in its order, each attempt to send.",
-        Item,
-        _explain_item,
-        _QUEUE,
-    ),
-    Tool(
-        "explain_not_asked",
-        "Explain why somebody was not asked",
-        "Says why a person got no questionnaire, by address or by order: items that were not sent with their traces, "
-        "whether the address is suppressed, and the person's timeline.",
-        Person,
-        _explain_not_asked,
-        _PERSON,
-        own=_EXPLAINED,
-    ),
-    Tool(
-        "list_responses",
-        "List responses",
-        "Lists responses with their score and comment, the newest first.",
-        ResponsePage,
-        document_at("/q/response"),
-        _ANSWERS,
-    ),
-    Tool(
-        "read_response",
-        "Read a response",
-        "Reads all answers of one response, with the metadata that the token may see.",
-        Response,
-        document_at("/q/instance/{instance_id}/response/content"),
-        _ANSWERS,
-    ),
-    Tool(
-        "count_words",
-        "Count words of comments",
-        "Counts the words of the newest 2,000 comments that match.",
-        Comments,
-        document_at("/q/response/word"),
-        _ANSWERS,
-    ),
-    Tool(
-        "read_overview",
-        "Read the overview",
-        "Gives the scores of the last days with trend and change, and the funnel of invitations. Each figure has `n`, "
-        "the answers that it counts, and `interval`. Quote both with the value; `change.real` says whether a change is "
-        "more than chance.",
-        Overview,
-        document_at("/report/overview"),
-        ("Report.Read",),
-    ),
-    Tool(
-        "read_figures",
-        "Read figures",
-        "Computes a report: NPS, CSAT, CES, a distribution, the funnel, sending, a trend, groups or drivers. "
-        "Each figure has `n` and `interval`: quote both with the value, and call no difference real whose intervals "
-        "overlap. A suppressed figure says why in `suppressed_reason`.",
-        Figures,
-        document_at("/report/template/{template}"),
-        ("Report.Read",),
-    ),
-    Tool(
-        "list_cases",
-        "List cases",
-        "Lists cases of unhappy customers, the newest first.",
-        Cases,
-        _list_cases,
-        ("Alert Instance.Read",),
-    ),
-    Tool(
-        "read_case",
-        "Read a case",
-        "Reads a case and its history with comments. `read_response` with its `instance_id` gives the answers.",
-        Case,
-        _read_case,
-        ("Alert Instance.Read",),
-    ),
+    declared("count_items", Items, document_at("/q/queue/count")),
+    declared("explain_item", Item, _explain_item),
+    declared("explain_not_asked", Person, _explain_not_asked, own=_EXPLAINED),
+    declared("list_responses", ResponsePage, document_at("/q/response")),
+    declared("read_response", Response, document_at("/q/instance/{instance_id}/response/content")),
+    declared("count_words", Comments, document_at("/q/response/word")),
+    declared("read_overview", Overview, document_at("/report/overview")),
+    declared("read_figures", Figures, document_at("/report/template/{template}")),
+    declared("list_cases", Cases, _list_cases),
+    declared("read_case", Case, _read_case),
 )

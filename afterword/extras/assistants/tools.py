@@ -7,8 +7,10 @@ import hashlib
 import hmac
 import re
 import secrets
+import tomllib
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
+from importlib import resources
 from types import MappingProxyType
 from typing import Annotated, Any, Final, cast
 
@@ -37,11 +39,6 @@ _BARE: Final = re.compile(
 )
 
 
-def mark(document: Any, *, own: Collection[str] = OWN) -> Any:
-    """A copy in which each text that may be a customer's stands in an object of its own."""
-    return _mark(document, "", own)
-
-
 def has_marks(document: Any) -> bool:
     match document:
         case dict():
@@ -53,16 +50,17 @@ def has_marks(document: Any) -> bool:
             return False
 
 
-def _mark(value: Any, name: str, own: Collection[str]) -> Any:
+def mark(value: Any, *, name: str = "", own: Collection[str] = OWN) -> Any:
+    """A copy in which each text that may be a customer's stands in an object of its own. `name`: of its member."""
     if name in _ALWAYS and value and isinstance(value, str | dict | list):
         return {UNTRUSTED: value}
     match value:
         case dict():
             members = cast("dict[str, Any]", value).items()
             # A member that is called as our mark could pass for one.
-            return {f"{key}_" if key == UNTRUSTED else key: _mark(entry, key, own) for key, entry in members}
+            return {f"{key}_" if key == UNTRUSTED else key: mark(entry, name=key, own=own) for key, entry in members}
         case list():
-            return [_mark(entry, name, own) for entry in cast("list[Any]", value)]
+            return [mark(entry, name=name, own=own) for entry in cast("list[Any]", value)]
         case str() if value and name not in own and name not in _SEALED and not _BARE.fullmatch(value):
             return {UNTRUSTED: value}
         case _:
@@ -208,6 +206,17 @@ class Tool:
         if components:
             schema["$defs"] = components
         return schema
+
+
+STATUSES: Final = "1 Pending, 2 Processing, 3 Sent, 4 Failed, 5 Aborted, 6 Ignored"
+_TOLD: Final = tomllib.loads((resources.files(__package__ or "") / "tools.toml").read_text("utf-8"))
+
+
+def declared(name: str, arguments: type[Arguments], run: Read | Change, *, own: Collection[str] | None = OWN) -> Tool:
+    """A tool whose title, description and scopes stand in `tools.toml`."""
+    told = _TOLD[name]
+    description = told["description"].replace("{statuses}", STATUSES)
+    return Tool(name, told["title"], description, arguments, run, tuple(told["scopes"]), own)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,13 @@
 """Tools that change something, each with a dry run. None erases or exports, and none publishes what it drafted."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
 from afterword.extras.assistants.client import Answer, Api, Refused, wrong_members
-from afterword.extras.assistants.tools import Arguments, Change, Go, Id, Moment, Tool
+from afterword.extras.assistants.tools import Arguments, Change, Go, Id, Moment, declared
 
 ABORTED: Final = 5
 NO_DRAFT: Final = -1
@@ -39,10 +40,7 @@ class ScheduledItem(Pipeline):
 
     @property
     def body(self) -> dict[str, Any]:
-        given = msgspec.to_builtins(self)
-        return {
-            name: value for name, value in given.items() if name not in Pipeline.__struct_fields__ and value is not None
-        }
+        return _given(self, Pipeline.__struct_fields__)
 
 
 class CancelledItem(Arguments):
@@ -98,8 +96,13 @@ class ChangedCase(Arguments):
 
     @property
     def body(self) -> dict[str, Any]:
-        changes = {name: getattr(self, name) for name in self.__struct_fields__ if name != "alert_instance_id"}
-        return {name: value for name, value in changes.items() if value is not None}
+        return _given(self, ("alert_instance_id",))
+
+
+def _given(asked: Arguments, ids: Sequence[str]) -> dict[str, Any]:
+    """The arguments that were given, but for these."""
+    given: dict[str, Any] = msgspec.to_builtins(asked)
+    return {name: value for name, value in given.items() if name not in ids and value is not None}
 
 
 async def _preview_item(api: Api, asked: ScheduledItem) -> Answer:
@@ -226,65 +229,12 @@ async def _change_case(api: Api, asked: ChangedCase, go: Go) -> Any:
     return (await api.send("PATCH", path, asked.body, version=go.version)).document
 
 
-_CASE: Final = ("Alert Instance.Read", "Alert Instance.Update")
-
 TOOLS: Final = (
-    Tool(
-        "schedule_item",
-        "Ask one person",
-        "Schedules a questionnaire for one person. The dry run says when the message would leave, which rules would "
-        "stop it, and its text.",
-        ScheduledItem,
-        Change(_preview_item, _schedule_item),
-        ("Queue.Create",),
-    ),
-    Tool(
-        "cancel_item",
-        "Cancel a queue item",
-        "Cancels one item that was not sent.",
-        CancelledItem,
-        Change(_preview_cancel, _cancel_item),
-        ("Queue.Read", "Queue.Update"),
-    ),
-    Tool(
-        "pause_pipeline",
-        "Pause or resume a pipeline",
-        "Pauses a pipeline, or resumes it. The dry run counts the items that wait.",
-        PausedPipeline,
-        Change(_preview_pause, _pause_pipeline),
-        ("Pipeline.Read", "Pipeline.Update", "Queue.Read"),
-    ),
-    Tool(
-        "draft_questionnaire",
-        "Draft a questionnaire",
-        "Makes a questionnaire with a draft. A person looks at it and publishes it in the console.",
-        NewQuestionnaire,
-        Change(_preview_questionnaire, _draft_questionnaire),
-        ("Questionnaire.Read", "Questionnaire.Create", "Questionnaire.Update", "Application.Read"),
-    ),
-    Tool(
-        "save_draft",
-        "Replace a draft",
-        "Replaces the draft of a questionnaire, unless somebody changed it since you read it. Ids of groups and "
-        "questions that you keep keep their answers together.",
-        SavedDraft,
-        Change(_preview_draft, _save_draft),
-        ("Questionnaire.Read", "Questionnaire.Update"),
-    ),
-    Tool(
-        "comment_case",
-        "Comment on a case",
-        "Adds a comment for the team to a case.",
-        Comment,
-        Change(_preview_comment, _comment_case),
-        _CASE,
-    ),
-    Tool(
-        "change_case",
-        "Change a case",
-        "Changes the status, assignee, severity, cause or remedy of a case.",
-        ChangedCase,
-        Change(_preview_case, _change_case),
-        _CASE,
-    ),
+    declared("schedule_item", ScheduledItem, Change(_preview_item, _schedule_item)),
+    declared("cancel_item", CancelledItem, Change(_preview_cancel, _cancel_item)),
+    declared("pause_pipeline", PausedPipeline, Change(_preview_pause, _pause_pipeline)),
+    declared("draft_questionnaire", NewQuestionnaire, Change(_preview_questionnaire, _draft_questionnaire)),
+    declared("save_draft", SavedDraft, Change(_preview_draft, _save_draft)),
+    declared("comment_case", Comment, Change(_preview_comment, _comment_case)),
+    declared("change_case", ChangedCase, Change(_preview_case, _change_case)),
 )

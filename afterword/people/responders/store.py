@@ -118,7 +118,6 @@ _SUPPRESSION_COLUMNS_S: Final = qualified(SUPPRESSION_COLUMNS, "s")
 _suppression_values: Final = attrgetter(*Suppression.__dataclass_fields__)
 
 
-# responders ------------------------------------------------------------------------------------------------------
 async def get_responder(db: Database, *, organization_id: str, responder_id: str) -> Responder | None:
     return await db.records(_responder).fetch_row(
         f"select {_COLUMNS} from responder where organization_id = $1 and responder_id = $2",
@@ -194,7 +193,6 @@ async def delete_responders(  # any tenant: a batch serves many
     )
 
 
-# addresses -------------------------------------------------------------------------------------------------------
 async def list_addresses_of(  # any tenant: a batch serves many
     db: Database, *, addresses: Sequence[AddressId]
 ) -> list[Address]:
@@ -295,7 +293,6 @@ async def get_address_by_unsubscribe_id(  # any tenant: the link knows none
     )
 
 
-# suppressions ----------------------------------------------------------------------------------------------------
 async def list_suppressions_for(  # any tenant: a batch serves many
     db: Database, *, addresses: Sequence[AddressId], now: datetime
 ) -> list[Suppression]:

@@ -432,7 +432,7 @@ async def erase(visit: Visit) -> Response:
 @routes.get(f"{ONE}/erasure", scope="Responder.Delete", proof=True)
 async def _erasure_form(visit: Visit, db: Database, *, refusal: errors.Refusal | None = None) -> Response:
     words, responder_id = visit.words, visit.id("responder_id")
-    counts = await profiles.counts(db, caller=visit.caller, responder_id=responder_id)
+    counts = await profiles.count_entries(db, caller=visit.caller, responder_id=responder_id)
     view, person = await _view(visit, db)
     of_person = len(view.identifiers), len(person.metadata) if person else 0
     numbers = (
@@ -502,7 +502,7 @@ async def list_proofs(visit: Visit, db: Database) -> Response:
 
 @routes.get("/console/people/erasure/{erasure_id}", scope="Responder.Read")
 async def erasure_page(visit: Visit) -> Response:
-    found = await visit.find(privacy.get)
+    found = await visit.find(privacy.get_erasure)
     words = visit.words
     return visit.page(
         "erasure.html",

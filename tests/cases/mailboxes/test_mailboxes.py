@@ -23,15 +23,18 @@ MINUTES = timedelta(minutes=2)
 
 class TestSettings:
     async def test_nothing_yet(self, desk: Desk) -> None:
+        """By a pipe: the address is the Reply-To, and nobody logs in."""
         found = await desk.api.get(PATH)
         assert (None, None, 993, "INBOX", False) == tuple(
             found[name] for name in ("address", "host", "port", "folder", "has_password")
         )
         assert (409, "not_set_up") == await desk.api.refused("POST", f"{PATH}/check", {})
+        found = await desk.api.ok("PATCH", PATH, {"address": "Answers@Shop.example"})
+        assert "Answers@shop.example" == found["address"]
+        assert [] == await desk.run(mailboxes.claim_due, now=await desk.now() + MINUTES, limit=10)
 
-    @pytest.mark.parametrize(
-        ("pointer", "changes"),
-        [
+    async def test_refused(self, desk: Desk) -> None:
+        wrong: tuple[tuple[str, dict[str, Any]], ...] = (
             ("/address", {"address": "nobody"}),
             ("/address", {"host": "imap.shop.example", "username": "u", "password": "p"}),
             ("/host", {"host": "10.0.0.1", "username": "u", "password": "p", "address": ADDRESS}),
@@ -41,26 +44,18 @@ class TestSettings:
             ("/folder", {"folder": "a\r\nb LOGOUT"}),
             ("/port", {"port": 0}),
             ("/security", {"security": "none"}),
-        ],
-    )
-    async def test_refused(self, desk: Desk, pointer: str, changes: dict[str, Any]) -> None:
-        response = await desk.api.send("PATCH", PATH, changes)
-        assert 422 == response.status_code
-        assert pointer in [one["pointer"] for one in response.json()["errors"]]
-
-    async def test_of_a_part(self, desk: Desk) -> None:
+        )
+        for pointer, changes in wrong:
+            response = await desk.api.send("PATCH", PATH, changes)
+            assert 422 == response.status_code
+            assert pointer in [one["pointer"] for one in response.json()["errors"]], changes
         part = await desk.token(application_ids=[desk.house.application_id])
         assert 403 == (await part.send("PATCH", PATH, {"address": ADDRESS})).status_code
-
-    async def test_without_a_server(self, desk: Desk) -> None:
-        """By a pipe: the address is the Reply-To, and nobody logs in."""
-        found = await desk.api.ok("PATCH", PATH, {"address": "Answers@Shop.example"})
-        assert "Answers@shop.example" == found["address"]
-        assert [] == await desk.run(mailboxes.claim_due, now=await desk.now() + MINUTES, limit=10)
 
     async def test_the_password_is_asked_for_again(self, post: Post) -> None:
         """Whoever moves the mailbox to a server of their own would learn it else."""
         api = post.desk.api
+        assert PASSWORDS[USER].encode() not in await post.desk.value("select sealed_password from alert_mailbox")
         shown = await api.get(PATH)
         assert (True, False) == (shown["has_password"], PASSWORDS[USER] in str(shown))
         for changes in ({"host": "imap.other.example"}, {"port": 994}, {"security": "starttls"}, {"username": "x"}):
@@ -70,10 +65,6 @@ class TestSettings:
         await post.set(host=None)
         assert not (await api.get(PATH))["has_password"]
         assert 0 == await post.desk.value("select count(*) from alert_mailbox where sealed_password is not null")
-
-    async def test_sealed(self, post: Post) -> None:
-        stored = await post.desk.value("select sealed_password from alert_mailbox")
-        assert PASSWORDS[USER].encode() not in stored
 
 
 class TestCheck:
@@ -95,14 +86,12 @@ class TestCheck:
         await post.set(password=PASSWORDS[USER])
         assert (None, None) == ((await post.get()).problem, (await post.get()).problem_time)
 
-    async def test_another_secret(self, post: Post) -> None:
+    async def test_closed_network_and_another_secret(self, post: Post) -> None:
+        found = await mailboxes.check(post.desk.pool, caller=post.desk.house.caller, site=post.desk.house.site)
+        assert "blocked" == found.problem
         await post.desk.execute("update alert_mailbox set sealed_password = '\\x01'")
         found = await mailboxes.check(post.desk.pool, caller=post.desk.house.caller, site=post.site)
         assert "password_lost" == found.problem
-
-    async def test_closed_network(self, post: Post) -> None:
-        found = await mailboxes.check(post.desk.pool, caller=post.desk.house.caller, site=post.desk.house.site)
-        assert "blocked" == found.problem
 
 
 class TestRead:
@@ -118,6 +107,7 @@ class TestRead:
         assert found.answer_time is not None
 
     async def test_nothing_twice(self, post: Post) -> None:
+        """Where the server counts anew, all mails are read again, and those that are known change nothing."""
         post.server.deliver(await post.answer())
         await post.read()
         assert [] == await post.claim()  # it was read just now
@@ -125,16 +115,11 @@ class TestRead:
         post.server.deliver(await post.answer("And one more thing."))
         await post.read()
         assert ["Thank you.", "And one more thing."] == await post.taken()
-
-    async def test_the_server_counts_anew(self, post: Post) -> None:
-        """After a move all mails are read again, and those that are known change nothing."""
-        post.server.deliver(await post.answer())
-        await post.read()
         post.server.reset()
         post.server.deliver(await post.answer("After the move."))
         found = await post.read()
-        assert ["Thank you.", "After the move."] == await post.taken()
-        assert 2 == found.answer_count
+        assert ["Thank you.", "And one more thing.", "After the move."] == await post.taken()
+        assert 3 == found.answer_count
 
     async def test_bounce(self, post: Post) -> None:
         """Reports are marked as read too; one about nothing of the organization changes nothing."""

@@ -1,20 +1,15 @@
 """Cause and remedy of the case that was closed last: as groups and filters of reports, and in searches."""
 
-from datetime import datetime
 from typing import Any
 
 from afterword.core.organizations.access import SCOPES
-from afterword.kit import db
 from afterword.listening.responses import rows
 from tests.cases.conftest import Client, Desk
+from tests.cases.previews.test_service import follow
 from tests.contract.alerting import read_all
 
 CLOSED = 3
 LATE = {"subject": "case:cause", "operator": "equal", "value": "late delivery"}
-
-
-async def follow(database: db.Database, *, now: datetime, limit: int) -> int:
-    return await rows.follow(database, now=now)
 
 
 async def run(desk: Desk, **changes: Any) -> dict[tuple[str | None, ...], tuple[float | None, int | None]]:

@@ -11,19 +11,16 @@ from afterword.cases.screens.mailbox import PATH, PROBLEMS
 from afterword.core.messaging.networks import networks_of
 from afterword.kit.transport.imap import Problem
 from tests.cases.conftest import Desk
-from tests.cases.messages.test_messages import case_of_ann
-from tests.cases.screens.test_settings import version_of
-from tests.dovecot import (
-    PASSWORDS,
-    USER,
-    Mailserver,
+from tests.cases.mailboxes.conftest import (
+    ADDRESS,
+    certificate as certificate,  # noqa: PLC0414  a fixture
     mailserver as mailserver,  # noqa: PLC0414  a fixture
     started as started,  # noqa: PLC0414  a fixture
 )
-from tests.sending.channels.conftest import certificate as certificate  # noqa: PLC0414  a fixture
+from tests.cases.messages.test_messages import case_of_ann
+from tests.cases.screens.test_settings import version_of
+from tests.dovecot import PASSWORDS, USER, Mailserver
 from tests.tenants.logins.conftest import SITE, browser_of, log_in
-
-ADDRESS = "answers@shop.example"
 
 
 @pytest.fixture
@@ -89,14 +86,8 @@ async def test_set_and_tested(office: Desk, near: httpx2.AsyncClient, mailserver
 async def test_by_a_pipe(near: httpx2.AsyncClient) -> None:
     page = (await near.get(PATH)).text
     assert '<span class="state off">Not set up</span>' in page
-    form = {
-        "version": version_of(page),
-        "address": ADDRESS,
-        "host": "",
-        "security": "tls",
-        "port": "993",
-        "folder": "INBOX",
-    }
+    form = {"address": ADDRESS, "host": "", "security": "tls", "port": "993", "folder": "INBOX"}
+    form["version"] = version_of(page)
     assert 303 == (await near.post(PATH, data=form)).status_code
     page = (await near.get(PATH)).text
     assert '<span class="state">By a pipe</span>' in page

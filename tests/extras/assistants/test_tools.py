@@ -100,6 +100,10 @@ async def test_a_change_acts_with_the_code_of_its_dry_run_alone() -> None:
         await run("write", number=2, confirmation=seen["confirmation"])
 
 
+def test_all_that_is_told_is_declared() -> None:
+    assert TOOLS.keys() == tools._TOLD.keys()
+
+
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
 def test_each_declaration(tool: Tool) -> None:
     assert set(tool.scopes) <= SCOPES
