@@ -1,14 +1,13 @@
 """Title, body and link of a notice to a user, by the type of its event."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from importlib import resources
 from typing import Any, Final
 
 import msgspec
 
+from afterword.core import toml
 from afterword.core.wire.site import API_PREFIX
 from afterword.kit.texts import CONSOLE_LANGUAGES, Texts, texts
 from afterword.sending.pipelines.resources import summary_of
@@ -25,7 +24,7 @@ class Subject:
 TITLE_CHARACTERS_MAX: Final = 300
 BODY_CHARACTERS_MAX: Final = 2_000
 
-_TITLES: Final = tomllib.loads((resources.files(__package__ or "") / "notice_titles.toml").read_text("utf-8"))
+_TITLES: Final = toml.tables_of(__file__, "notice_titles")
 # By event type. Those of alerts take the alert's title.
 TITLES: Final[Mapping[str, str]] = {
     f"{family}.{name}": title for family, titles in _TITLES.items() for name, title in titles.items()

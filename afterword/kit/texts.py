@@ -7,7 +7,6 @@ import contextlib
 import gettext
 import io
 import re
-import tomllib
 from datetime import date, datetime, time
 from functools import lru_cache
 from pathlib import Path
@@ -21,6 +20,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.numbers import format_decimal, get_decimal_symbol
 
+from afterword.core import toml
 from afterword.core.text import locales
 from afterword.core.text.locales import Marked
 from afterword.errors import Sentence
@@ -200,7 +200,7 @@ def _formats(locale: str, language: str) -> Locale:
 
 def tables_of(module: str) -> dict[str, Any]:
     """The tables in the TOML file beside a module (`__file__`); their texts are in the catalogues."""
-    return tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))
+    return toml.tables_of(module)
 
 
 # A page has hundreds of numbers, most of them small or with one decimal.

@@ -1,17 +1,16 @@
 """The state of an answer page, and its posted form read into answers and error messages in the responder's language."""
 
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from importlib import resources
 from typing import Any, Final, Literal, final
 from urllib.parse import parse_qsl, urlencode
 
 from afterword import errors
 from afterword.asking.instances.answers import AnswerContext
 from afterword.asking.instances.store import Instance, PublicQuestionnaire
+from afterword.core import toml
 from afterword.core.answers import values as answer_forms
 from afterword.core.answers.files import NewFile, Received, RefusedFile, accepted
 from afterword.core.answers.progress import PageSequence
@@ -34,9 +33,7 @@ Go = Literal["next", "back", "send", "keep", "deliver"]
 EXCLUSIVE: Final = "“{choice}” excludes the other choices. Please choose either this one or others."
 MISFIT: Final = "This answer does not fit the question."
 WHOLE_NUMBER: Final = "Please enter a whole number."
-TEXTS: Final[Mapping[str, Mapping[str, Any]]] = tomllib.loads(
-    (resources.files(__package__ or "") / "answer_page.toml").read_text("utf-8")
-)
+TEXTS: Final[Mapping[str, Mapping[str, Any]]] = toml.tables_of(__file__)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,10 @@
 """Questionnaires: the list, and the page of one with its outline and its problems."""
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from importlib import resources
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -18,6 +16,7 @@ from afterword.asking.questionnaires.store import Questionnaire
 from afterword.cases import rules
 from afterword.console.response_list import ResponseFilter
 from afterword.console.screens import Screens, Visit
+from afterword.core import toml
 from afterword.core.questionnaires import editing, endings
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.flow import length
@@ -37,9 +36,7 @@ from afterword.sending.pipelines import store as pipelines_store
 from afterword.sending.pipelines.resources import state_of
 from afterword.sending.screens import pipelines
 
-SENTENCES: Final[Mapping[str, Mapping[str, Marked]]] = tomllib.loads(
-    (resources.files(__package__ or "") / "problems.toml").read_text("utf-8")
-)
+SENTENCES: Final[Mapping[str, Mapping[str, Marked]]] = toml.tables_of(__file__, "problems")
 UNFINISHED: Final = frozenset({"required", "too_short", "too_few"})  # codes of what was not filled in yet
 _MISSING: Final = "missing_translation"
 _NO_VARIABLE: Final = re.compile(rf"There is no variable “answer\.(\w{{{ids.ID_CHARACTERS}}})\b", re.ASCII)

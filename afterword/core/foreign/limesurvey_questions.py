@@ -1,13 +1,12 @@
 """Questions of LimeSurvey by their type: what becomes of each, and the names that conditions and texts have for it."""
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from importlib import resources
 from typing import Any, Final
 
+from afterword.core import toml
 from afterword.core.foreign.drafting import Draft, Item, Making, Subject, figure
 from afterword.core.foreign.limesurvey_file import Texts, Thing
 from afterword.core.foreign.parts import NO_QUESTION, SEVERAL, Entry, Pipe, plain
@@ -18,9 +17,7 @@ from afterword.errors import Sentence
 
 Names = dict[str, tuple[Subject, str]]  # with the code of a row, or of a choice that has a name of its own
 
-WORDS: Final[Mapping[str, Mapping[str, str]]] = tomllib.loads(
-    resources.files("afterword.core.foreign").joinpath("limesurvey.toml").read_text("utf-8")
-)
+WORDS: Final[Mapping[str, Mapping[str, str]]] = toml.tables_of(__file__, "limesurvey")
 SETTINGS: Final[Mapping[str, str]] = {  # of a question, which have no counterpart
     "array_filter": "It shows only what was chosen in an earlier question ({value}); here all of it is shown.",
     "array_filter_exclude": "It hides what was chosen in an earlier question ({value}); here all of it is shown.",

@@ -5,15 +5,14 @@ report. The sentences are shown in the console too, so they stand in its catalog
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import unescape
-from importlib import resources
 from typing import Any, Final, Literal
 
 import msgspec
 
+from afterword.core import toml
 from afterword.core.questionnaires.conditions import DEPTH_MAX, IN_VALUES_MAX, LEAVES_MAX
 from afterword.core.questionnaires.question_types import DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
 from afterword.core.questionnaires.questions import CHOICE_VALUE_MAX
@@ -28,9 +27,7 @@ Condition = dict[str, Any]
 Pipe = Callable[[str], str]
 """Puts our variables in the place of those of a plain text; see `piping`."""
 
-NAMES: Final[Mapping[str, Mapping[str, Any]]] = tomllib.loads(
-    resources.files(__package__ or "").joinpath("names.toml").read_text("utf-8")
-)
+NAMES: Final[Mapping[str, Mapping[str, Any]]] = toml.tables_of(__file__, "names")
 BYTES_MAX: Final = 5_000_000
 KEY_CHARACTERS_MAX: Final = 64
 TITLE_SHOWN_CHARACTERS: Final = 120

@@ -7,16 +7,15 @@ one text that the shop's people write, and a new one would replace theirs.
 import base64
 import html
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib import resources
 from typing import Final, get_args
 from urllib.parse import urlencode
 
 import msgspec
 
+from afterword.core import toml
 from afterword.core.sources.parts import CLIENT_SECRET, What
 from afterword.core.text.locales import Marked
 from afterword.errors import Invalid
@@ -78,7 +77,7 @@ class NoteKind:
         return next((means for said, means in self.means.items() if re.search(said, text, re.DOTALL)), status)
 
 
-_TABLES: Final = tomllib.loads((resources.files(__package__ or "") / "notes.toml").read_text("utf-8"))
+_TABLES: Final = toml.tables_of(__file__)
 NOTES: Final = msgspec.convert(_TABLES, dict[str, NoteKind])
 NOTED: Final = [f"{name} {what}" for name in NOTES for what in get_args(What) if what.startswith(NOTES[name].whats)]
 

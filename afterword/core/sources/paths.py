@@ -6,18 +6,17 @@ that counts where the first finds nothing, and `header:name` is a header of the 
 
 import hashlib
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib import resources
 from types import MappingProxyType
 from typing import Final
 
 import msgspec
 
 from afterword import errors
+from afterword.core import toml
 from afterword.core.messaging import addresses
 from afterword.core.reading import structs
 from afterword.core.reading.documents import is_array, is_number, is_object, is_text, plain
@@ -58,7 +57,7 @@ class Paths:
     whats: Mapping[str, What] = field(default_factory=dict[str, What])
 
 
-_TABLES: Final = tomllib.loads((resources.files(__package__ or "") / "paths.toml").read_text("utf-8"))
+_TABLES: Final = toml.tables_of(__file__)
 PATHS: Final = msgspec.convert(_TABLES, dict[str, Paths])
 
 

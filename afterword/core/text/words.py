@@ -5,15 +5,15 @@ are left out. Scripts without spaces are cut into overlapping pairs of character
 """
 
 import re
-import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from importlib import resources
 from itertools import pairwise
 from typing import Final
+
+from afterword.core import toml
 
 # ruff: noqa: RUF001 - letters of many scripts
 
@@ -311,7 +311,5 @@ def _is_met(term: Term, row: Sequence[Word]) -> bool:
 
 STOP_WORDS: Final[Mapping[str, frozenset[str]]] = {
     language: frozenset(form for word in words_of(text) for form in word.forms)
-    for language, text in tomllib.loads(
-        resources.files("afterword.core.text").joinpath("stop_words.toml").read_text("utf-8")
-    ).items()
+    for language, text in toml.tables_of(__file__, "stop_words").items()
 }

@@ -4,16 +4,15 @@ The order of day and month, and the decimal sign of a number, are arguments: not
 """
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from importlib import resources
 from typing import Any, Final, Literal, NamedTuple
 
 from babel.core import Locale
 from babel.dates import get_day_names, get_month_names
 
+from afterword.core import toml
 from afterword.core.reading import structs
 from afterword.core.text import locales
 
@@ -21,9 +20,7 @@ TEXT_CHARACTERS_MAX: Final = 80
 NOON: Final = 12
 ROUNDED: Final = "A spreadsheet has rounded this number. Show its column there as a whole number, and save it again."
 COUNTRY: Final = "This is the code of a country. A language is expected, such as el for Greek."
-WORDS: Final[Mapping[str, Any]] = tomllib.loads(
-    resources.files("afterword.core.wire").joinpath("words.toml").read_text("utf-8")
-)
+WORDS: Final[Mapping[str, Any]] = toml.tables_of(__file__, "words")
 _DATES: Final = WORDS["dates"]
 _LANGUAGES: Final = WORDS["languages"].split()
 _MERIDIEMS: Final = {word: hours for hours, key in ((0, "am"), (NOON, "pm")) for word in _DATES[key].split()}

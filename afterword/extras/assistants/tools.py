@@ -7,16 +7,15 @@ import hashlib
 import hmac
 import re
 import secrets
-import tomllib
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
-from importlib import resources
 from types import MappingProxyType
 from typing import Annotated, Any, Final, cast
 
 import msgspec
 from msgspec import Meta
 
+from afterword.core import toml
 from afterword.extras.assistants.client import Answer, Api, Refused
 
 UNTRUSTED: Final = "untrusted"
@@ -209,7 +208,7 @@ class Tool:
 
 
 STATUSES: Final = "1 Pending, 2 Processing, 3 Sent, 4 Failed, 5 Aborted, 6 Ignored"
-_TOLD: Final = tomllib.loads((resources.files(__package__ or "") / "tools.toml").read_text("utf-8"))
+_TOLD: Final = toml.tables_of(__file__)
 
 
 def declared(name: str, arguments: type[Arguments], run: Read | Change, *, own: Collection[str] | None = OWN) -> Tool:

@@ -1,11 +1,9 @@
 """Themes of comments: a comment is counted for a theme when it holds one of its words. Six of them are ready-made."""
 
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from importlib import resources
 from itertools import chain
 from textwrap import shorten
 from typing import Annotated, Any, Final
@@ -13,6 +11,7 @@ from typing import Annotated, Any, Final
 from msgspec import Meta
 
 from afterword import errors
+from afterword.core import toml
 from afterword.core.figures import metrics, periods
 from afterword.core.figures.metrics import Measure
 from afterword.core.figures.periods import Period
@@ -104,7 +103,7 @@ THEME = Noun(
 routes = routes_of(THEME)
 routes.all += comments.routes.all
 
-_READY: Final = tomllib.loads((resources.files(__package__ or "") / "themes.toml").read_text("utf-8"))
+_READY: Final = toml.tables_of(__file__)
 
 
 def ready(language: str) -> list[dict[str, Any]]:
