@@ -24,7 +24,7 @@ class Subject:
 TITLE_CHARACTERS_MAX: Final = 300
 BODY_CHARACTERS_MAX: Final = 2_000
 
-_TITLES: Final = toml.tables_of(__file__, "notice_titles")
+_TITLES: Final = toml.tables_of(__name__, "notice_titles")
 # By event type. Those of alerts take the alert's title.
 TITLES: Final[Mapping[str, str]] = {
     f"{family}.{name}": title for family, titles in _TITLES.items() for name, title in titles.items()

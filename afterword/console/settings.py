@@ -21,7 +21,7 @@ class ConsolePage:
     found_by: str = ""
 
 
-_TABLES: Final = tables_of(__file__)
+_TABLES: Final = tables_of(__name__)
 GROUPS: Final[Sequence[tuple[str, Sequence[ConsolePage]]]] = [
     (group["title"], msgspec.convert(group["pages"], list[ConsolePage])) for group in _TABLES["groups"]
 ]

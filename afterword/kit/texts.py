@@ -198,9 +198,9 @@ def _formats(locale: str, language: str) -> Locale:
     return Locale.parse(language)
 
 
-def tables_of(module: str) -> dict[str, Any]:
-    """The tables in the TOML file beside a module (`__file__`); their texts are in the catalogues."""
-    return toml.tables_of(module)
+def tables_of(module: str, name: str = "") -> dict[str, Any]:
+    """The tables of texts in a TOML file beside a module (`__name__`); the texts are in the catalogues."""
+    return toml.tables_of(module, name)
 
 
 # A page has hundreds of numbers, most of them small or with one decimal.

@@ -3,7 +3,6 @@
 import ast
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -23,6 +22,7 @@ TERMS: Mapping[str, Mapping[str, Mapping[str, list[str]]]] = json.loads(
 DECLARED = ast.FunctionDef | ast.ClassDef
 TEXT = ast.Name("Marked")
 SOURCE = Path(texts.__file__).parents[1]
+TABLES = re.compile(r"(?<!toml\.)\btables_of\(__name__(?:, \"(\w+)\")?\)")
 CALL = re.compile(r'\bt\("([^"]+)"')
 EXPECTED = re.compile(r'"expected": "([^"]+)"')  # of a member, in words of its own
 PLURAL = re.compile(r'\bt\.plural\("([^"]+)", "([^"]+)"')
@@ -120,8 +120,6 @@ def shown() -> frozenset[str]:
     for path in (SOURCE / "templates/console").rglob("*.html"):
         text = path.read_text(encoding="utf-8")
         found |= {*CALL.findall(text), *(each for pair in PLURAL.findall(text) for each in pair)}
-    for path in SOURCE.glob("*/screens/*.toml"):
-        found |= {text for table in tomllib.loads(path.read_text("utf-8")).values() for text in table.values()}
     modules = {path: path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")}
     trees = [
         ast.parse(text)
@@ -157,8 +155,9 @@ def _labels(modules: Iterable[str], parameters: Mapping[str, ast.expr]) -> Itera
 
 def _of_tables(modules: Mapping[Path, str]) -> Iterator[str]:
     for path, text in modules.items():
-        if "tables_of(__file__)" in text:
-            yield from texts_of_table(texts.tables_of(str(path)))
+        module = ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts)
+        for name in TABLES.findall(text):
+            yield from texts_of_table(texts.tables_of(module, name))
 
 
 def texts_of_table(value: object) -> Iterator[str]:

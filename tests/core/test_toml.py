@@ -5,11 +5,13 @@ import pytest
 from afterword.core import toml
 
 
-def test_tables_beside_a_module(tmp_path: Path) -> None:
-    module = str(tmp_path / "shop.py")
+def test_tables_beside_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "of_shops"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(FileNotFoundError):
-        toml.tables_of(module)
-    (tmp_path / "shop.toml").write_text('[words]\nopen = "Ανοιχτό"\n', encoding="utf-8")
-    (tmp_path / "paths.toml").write_text("[orders]\n", encoding="utf-8")
-    assert {"words": {"open": "Ανοιχτό"}} == toml.tables_of(module)
-    assert {"orders": {}} == toml.tables_of(module, "paths")
+        toml.tables_of("of_shops.shop")
+    (folder / "shop.toml").write_text('[words]\nopen = "Ανοιχτό"\n', encoding="utf-8")
+    (folder / "paths.toml").write_text("[orders]\n", encoding="utf-8")
+    assert {"words": {"open": "Ανοιχτό"}} == toml.tables_of("of_shops.shop")
+    assert {"orders": {}} == toml.tables_of("of_shops.shop", "paths")

@@ -33,7 +33,7 @@ Go = Literal["next", "back", "send", "keep", "deliver"]
 EXCLUSIVE: Final = "“{choice}” excludes the other choices. Please choose either this one or others."
 MISFIT: Final = "This answer does not fit the question."
 WHOLE_NUMBER: Final = "Please enter a whole number."
-TEXTS: Final[Mapping[str, Mapping[str, Any]]] = toml.tables_of(__file__)
+TEXTS: Final[Mapping[str, Mapping[str, Any]]] = toml.tables_of(__name__)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from afterword.asking.questionnaires.store import Questionnaire
 from afterword.cases import rules
 from afterword.console.response_list import ResponseFilter
 from afterword.console.screens import Screens, Visit
-from afterword.core import toml
 from afterword.core.questionnaires import editing, endings
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.flow import length
@@ -27,7 +26,7 @@ from afterword.core.reading.findings import Finding
 from afterword.core.text import placeholders
 from afterword.core.wire.lists import Criterion, Page
 from afterword.kit.db import Database
-from afterword.kit.texts import Marked, Texts
+from afterword.kit.texts import Marked, Texts, tables_of
 from afterword.kit.ui.lists import ROWS, Column, Listing, Tab, address, behind, page_links
 from afterword.kit.ui.text import near_moment
 from afterword.kit.web import fields
@@ -36,7 +35,7 @@ from afterword.sending.pipelines import store as pipelines_store
 from afterword.sending.pipelines.resources import state_of
 from afterword.sending.screens import pipelines
 
-SENTENCES: Final[Mapping[str, Mapping[str, Marked]]] = toml.tables_of(__file__, "problems")
+SENTENCES: Final[Mapping[str, Mapping[str, Marked]]] = tables_of(__name__, "problems")
 UNFINISHED: Final = frozenset({"required", "too_short", "too_few"})  # codes of what was not filled in yet
 _MISSING: Final = "missing_translation"
 _NO_VARIABLE: Final = re.compile(rf"There is no variable “answer\.(\w{{{ids.ID_CHARACTERS}}})\b", re.ASCII)

@@ -17,7 +17,7 @@ from afterword.errors import Sentence
 
 Names = dict[str, tuple[Subject, str]]  # with the code of a row, or of a choice that has a name of its own
 
-WORDS: Final[Mapping[str, Mapping[str, str]]] = toml.tables_of(__file__, "limesurvey")
+WORDS: Final[Mapping[str, Mapping[str, str]]] = toml.tables_of(__name__, "limesurvey")
 SETTINGS: Final[Mapping[str, str]] = {  # of a question, which have no counterpart
     "array_filter": "It shows only what was chosen in an earlier question ({value}); here all of it is shown.",
     "array_filter_exclude": "It hides what was chosen in an earlier question ({value}); here all of it is shown.",

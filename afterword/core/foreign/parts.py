@@ -27,7 +27,7 @@ Condition = dict[str, Any]
 Pipe = Callable[[str], str]
 """Puts our variables in the place of those of a plain text; see `piping`."""
 
-NAMES: Final[Mapping[str, Mapping[str, Any]]] = toml.tables_of(__file__, "names")
+NAMES: Final[Mapping[str, Mapping[str, Any]]] = toml.tables_of(__name__, "names")
 BYTES_MAX: Final = 5_000_000
 KEY_CHARACTERS_MAX: Final = 64
 TITLE_SHOWN_CHARACTERS: Final = 120

@@ -57,7 +57,7 @@ class Paths:
     whats: Mapping[str, What] = field(default_factory=dict[str, What])
 
 
-_TABLES: Final = toml.tables_of(__file__)
+_TABLES: Final = toml.tables_of(__name__)
 PATHS: Final = msgspec.convert(_TABLES, dict[str, Paths])
 
 

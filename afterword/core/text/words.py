@@ -311,5 +311,5 @@ def _is_met(term: Term, row: Sequence[Word]) -> bool:
 
 STOP_WORDS: Final[Mapping[str, frozenset[str]]] = {
     language: frozenset(form for word in words_of(text) for form in word.forms)
-    for language, text in toml.tables_of(__file__, "stop_words").items()
+    for language, text in toml.tables_of(__name__, "stop_words").items()
 }

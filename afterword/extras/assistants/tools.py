@@ -208,7 +208,7 @@ class Tool:
 
 
 STATUSES: Final = "1 Pending, 2 Processing, 3 Sent, 4 Failed, 5 Aborted, 6 Ignored"
-_TOLD: Final = toml.tables_of(__file__)
+_TOLD: Final = toml.tables_of(__name__)
 
 
 def declared(name: str, arguments: type[Arguments], run: Read | Change, *, own: Collection[str] | None = OWN) -> Tool:

@@ -29,7 +29,7 @@ from afterword.kit.transport import http
 from afterword.kit.transport.mime import one_line
 
 Kind = Literal["folder", "s3", "sftp"]
-PROBLEMS: Final[Mapping[str, Marked]] = tables_of(__file__)["problems"]
+PROBLEMS: Final[Mapping[str, Marked]] = tables_of(__name__)["problems"]
 CONNECT_SECONDS: Final = 5.0  # an address
 LOGIN_SECONDS: Final = 15.0
 FILE_SECONDS: Final = 120.0

@@ -37,7 +37,7 @@ def device_of(agent: str) -> str:
     return ", ".join(filter(None, (browser, system))) or "?"
 
 
-_TABLES: Final = tables_of(__file__)
+_TABLES: Final = tables_of(__name__)
 TEXTS: Final[Mapping[str, Marked]] = _TABLES["done"]
 MAILED: Final = frozenset({"invited", "mailed", "sent", "digest_sent"})
 KEPT: Final[Marked] = (

@@ -103,7 +103,7 @@ THEME = Noun(
 routes = routes_of(THEME)
 routes.all += comments.routes.all
 
-_READY: Final = toml.tables_of(__file__)
+_READY: Final = toml.tables_of(__name__)
 
 
 def ready(language: str) -> list[dict[str, Any]]:

@@ -35,7 +35,7 @@ GROUPS: Final[Mapping[str, tuple[Marked, tuple[str, ...], tuple[str, ...]]]] = {
     "readings": ("Views and downloads", ("read", "searched", "downloaded", "exported"), ()),
     "logins": ("Log-ins", (), (LOGIN,)),
 }
-_TABLES: Final = tables_of(__file__)
+_TABLES: Final = tables_of(__name__)
 KINDS: Final[Mapping[str, Marked]] = _TABLES["kinds"]
 ACTIONS: Final[Mapping[str, Marked]] = _TABLES["actions"]
 FIELDS: Final[Mapping[str, Marked]] = _TABLES["fields"]

@@ -35,7 +35,7 @@ KEPT: Final = "kept"  # in place of a logo that has no address
 QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 OFFERED_MAX: Final = 12  # pictures
 SHOWN_MAX: Final = 50  # questionnaires to choose from
-_TEXTS: Final[Mapping[str, Mapping[str, Marked]]] = tables_of(__file__)
+_TEXTS: Final[Mapping[str, Mapping[str, Marked]]] = tables_of(__name__)
 PAIR: Final = frozenset({"color_background", "color_text"})
 LABELS: Final = {**_TEXTS["colors"], **_TEXTS["labels"]}
 
