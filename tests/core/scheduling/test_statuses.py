@@ -38,7 +38,7 @@ ITEM_MOVES = {
 # The public table of moves (resources.md 3.2), to itself where an inner move does not show.
 PUBLIC = {(1, 2), (1, 3), (1, 5), (1, 6), (2, 1), (2, 2), (2, 3), (2, 4), (2, 5), (2, 6), (4, 3), (4, 4)}
 STATES = pathlib.Path("STATES.md")
-BEGIN, END = "<!-- moves: made from core/scheduling/statuses.py -->\n", "<!-- end of moves -->\n"
+BEGIN, END = "<!-- moves: made from core/scheduling/moves.toml -->\n", "<!-- end of moves -->\n"
 
 
 @pytest.mark.parametrize("move", MOVES, ids=lambda move: move.name)
@@ -53,7 +53,7 @@ def test_step(move: Move) -> None:
 
 
 def test_names() -> None:
-    assert len(MOVES) == len({move.name for move in MOVES})
+    assert all(move is getattr(statuses, move.name.upper().replace(" ", "_")) for move in MOVES)
     assert all(move.sources and move.guard and move.effect for move in MOVES)
 
 
