@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from afterword.core.messaging import webhooks
 from afterword.core.sources.parts import AGE_SECONDS_MAX
 from afterword.kit.transport.mime import REPORTS_MAX, Unreadable, Unsigned
 from afterword.sending.channels import callbacks
 from afterword.sending.channels.callbacks import CallbackResult, read_standard
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-KEY = callbacks.SECRET_PREFIX + base64.b64encode(b"k" * 24).decode()
+KEY = webhooks.secret_of(b"k" * 24)
 
 
 def read(body: bytes, *, moved: int = 0, key: str = KEY) -> CallbackResult:
@@ -35,7 +36,7 @@ def test_too_old_or_ahead(moved: int) -> None:
 
 def test_another_key() -> None:
     with pytest.raises(Unsigned, match="another secret made it"):
-        read(b"[]", key=callbacks.SECRET_PREFIX + base64.b64encode(b"o" * 24).decode())
+        read(b"[]", key=webhooks.secret_of(b"o" * 24))
 
 
 @pytest.mark.parametrize(
