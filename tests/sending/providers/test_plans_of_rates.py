@@ -90,7 +90,7 @@ async def test_by_key(throttled: Queue, monkeypatch: pytest.MonkeyPatch, tell: T
     organization_id = throttled.house.organization_id
     account_id = await throttled.account_id()
     one: Any = {"account": (organization_id, account_id)}
-    domain = {**one, "domain": "mail1.example"}
+    domain: Any = {**one, "domain": "mail1.example"}
     keys = {(organization_id, account_id, f"mail{n}.example"): 5 for n in range(1, 51)}
     monkeypatch.setattr(rates, "SAMPLE_EVENTS", SAMPLE)
     most: dict[str, int] = {}
