@@ -1,8 +1,5 @@
 """Contents of callbacks with a good signature; forged ones are in tests/sending/receipts/test_inbound.py."""
 
-import base64
-import hashlib
-import hmac
 import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,11 +18,9 @@ KEY = webhooks.secret_of(b"k" * 24)
 
 def read(body: bytes, *, moved: int = 0, key: str = KEY) -> CallbackResult:
     """A callback that was signed `moved` seconds from now."""
-    timestamp = str(int(NOW.timestamp()) + moved)
-    digest = hmac.digest(b"k" * 24, f"m.{timestamp}.".encode() + body, hashlib.sha256)
-    signature = f"v1,{base64.b64encode(digest).decode()}"
-    headers = {"webhook-id": "m", "webhook-timestamp": timestamp, "webhook-signature": f"v1a,x {signature}"}
-    return read_standard(headers=headers, body=body, key=key, now=NOW)
+    headers = webhooks.sign(body, event_id="m", timestamp=int(NOW.timestamp()) + moved, keys=[KEY])
+    signatures = f"v1a,x v1,bm8= {headers['webhook-signature']}"
+    return read_standard(headers={**headers, "webhook-signature": signatures}, body=body, key=key, now=NOW)
 
 
 @pytest.mark.parametrize("moved", [-AGE_SECONDS_MAX - 1, AGE_SECONDS_MAX + 1])
