@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from afterword.kit.transport.base import Outcome, Refused, Retry, Sent, Unknown
+from afterword.kit.transport.base import Outcome, Refused, Retry, Sent
 from afterword.sending.channels.conversation import GREYLIST_SECONDS, Phase, broken, classify, enhanced_of, worded
 from tests.bar import Tell
+from tests.sending.channels import calls
 
 READ = Path(__file__).with_name("replies.txt").read_text().splitlines()
 REPLIES = [
@@ -18,16 +19,12 @@ REPLIES = [
 
 def kind(outcome: Outcome) -> str:
     match outcome:
-        case Sent():
-            return "sent"
-        case Unknown():
-            return "unknown"
-        case Refused(suppress=suppress):
-            return "gone" if suppress else "refused"
+        case Refused(suppress=True):
+            return "gone"
         case Retry(cause="recipient", after_seconds=seconds):
             return "grey" if seconds == GREYLIST_SECONDS else "plain"
-        case Retry(cause=cause):
-            return cause
+        case _:
+            return calls.kind(outcome)
 
 
 @pytest.mark.parametrize(("expected", "phase", "code", "text"), REPLIES)
