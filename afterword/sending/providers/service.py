@@ -107,9 +107,11 @@ async def _get_own_account(db: Database, *, organization_id: str, account_id: st
     )
 
 
-async def _lock_accounts(db: Database, *, organization_id: str) -> None:
-    """Other transactions that add one wait until we commit."""
+async def _list_accounts_locked(db: Database, *, organization_id: str) -> Sequence[Account]:
+    """The organization's accounts; other transactions that add one wait until we commit."""
     await db.execute("select 1 from organization where organization_id = $1 for no key update", organization_id)
+    page = Page.first(ACCOUNTS, limit=ACCOUNTS_MAX)
+    return (await list_own_accounts(db, organization_id=organization_id, page=page)).items
 
 
 async def get_has_own_accounts(db: Database) -> bool:  # any tenant: for operators
@@ -455,8 +457,7 @@ async def own_accounts(db: Database, *, caller: Caller) -> Sequence[Account]:
 async def create(db: Database, *, caller: Caller, request: ProviderRequest, site: Site, now: datetime) -> Account:
     """Add an account; the first one of its channel is the default. Raises Invalid, Forbidden."""
     caller.require_all()
-    await _lock_accounts(db, organization_id=caller.organization_id)
-    others = await own_accounts(db, caller=caller)
+    others = await _list_accounts_locked(db, organization_id=caller.organization_id)
     if len(others) >= ACCOUNTS_MAX:
         raise errors.Invalid.at("", "too_many", f"There are {ACCOUNTS_MAX} already.")
     _check_own(request.kind, request.settings, site)
