@@ -39,7 +39,7 @@ OF_OURS: Final = (
     "list_tokens", "list_assets", "get_total_locked", "count_plans", "list_senders", "list_instances",
     "list_questionnaires", "list_definitions", "list_responders", "list_words", "list_windows", "list_endpoints",
     "list_account_ids", "list_accounts", "list_own_accounts", "list_account_domains", "list_own_endpoints",
-    "count_accounts_locked", "get_has_default", "count_recent_locked", "list_event_entries", "list_cases",
+    "list_accounts_locked", "count_recent_locked", "list_event_entries", "list_cases",
     "count_cases", "list_names", "list_work", "list_counts", "list_selected", "list_responses", "list_sent",
     "list_response_page", "list_doubtful", "count_doubtful", "count_tabs", "list_counted", "list_bounds",
     "list_options", "count_newer", "count_facets", "list_closed", "list_batches", "list_captured", "get_seconds",
