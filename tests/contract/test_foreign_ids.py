@@ -58,8 +58,6 @@ OF_US_ALONE: Final = {
     "count_answered": "counts none for a foreign link",
     "count_places": "counts none for a foreign quota",
     "count_other_organizations": "whether ours is alone on the installation",
-    "get_figures": "tells of no messages for a foreign account",
-    "count_domains": "a domain is anybody's; what is counted is ours",
     "count_of_questionnaires": "counts none for a foreign questionnaire",
     "list_items_by_address": "an address is the client's own word",
     "get_unknown": "says which id is not ours",
