@@ -142,8 +142,13 @@ def _wrong(change: Change[AlertMailbox], *, has_password: bool) -> list[FieldErr
     if change.after("username") is None:
         wrong.append(FieldError("required", "A mailbox has a user name.", pointer="/username"))
     if not has_password:
-        message = "Give the password. It is asked for again where the server or the user changes."
-        wrong.append(FieldError("required", message, pointer="/password"))
+        wrong.append(
+            FieldError(
+                "required",
+                "Give the password. It is asked for again where the server or the user changes.",
+                pointer="/password",
+            )
+        )
     return wrong
 
 

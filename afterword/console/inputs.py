@@ -206,6 +206,11 @@ def filled(
     }
 
 
-def placed(refusal: errors.Refusal) -> errors.Refusal:
-    wrong = [replace(one, pointer="/" + (one.pointer or "").lstrip("/").partition("/")[0]) for one in refusal.errors]
+def _first(pointer: str) -> str:
+    return "/" + pointer.lstrip("/").partition("/")[0]
+
+
+def placed(refusal: errors.Refusal, place: Callable[[str], str] = _first) -> errors.Refusal:
+    """The refusal with its errors at the fields of the form, which `place` finds."""
+    wrong = [replace(one, pointer=place(one.pointer or "")) for one in refusal.errors]
     return errors.Invalid(refusal.detail, errors=wrong) if wrong else refusal

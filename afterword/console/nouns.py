@@ -92,6 +92,18 @@ def settings_form(
     routes.get(path, scope=scope, of_owners=of_owners)(show)
 
 
+async def saved(
+    visit: Visit, noun: Noun[R], row: R | None, document: Mapping[str, Any], create: Callable[..., Awaitable[Made[R]]]
+) -> R:
+    """The row with what the form has, or a new one. Raises what its rules raise."""
+    columns = read_as((structs.update_of if row else structs.creation_of)(noun), document, visit).named()
+    async with visit.write() as db:
+        if row is None:
+            return (await create(db, columns=columns, **visit.acting)).record
+        key, expect = getattr(row, noun.key), same_version(visit)
+        return await nouns.update(noun, db, key=key, changes=columns, expect=expect, **visit.acting)
+
+
 def secret_page(noun: Noun[R], visit: Visit, made: Made[R]) -> Response:
     assert noun.screens is not None, f"{noun.one} declares its screens"  # noqa: S101
     return visit.page(

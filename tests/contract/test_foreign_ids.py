@@ -15,6 +15,7 @@ import pytest
 
 from afterword import errors
 from afterword.core.figures.queries import CountQuery
+from afterword.core.scheduling.lanes import AccountKey
 from afterword.core.wire.lists import Listing, Page, Rows
 from afterword.events.log import Position
 from afterword.kit import db
@@ -30,7 +31,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 NOW: Final = datetime(2026, 11, 21, 16, 23, 45, tzinfo=UTC)
 CALL: Final = re.compile(r"\bdb\.(?:fetch|execute)")
-QUERIES: Final = {CountQuery, Found}  # that have an organization
+QUERIES: Final = {CountQuery, Found, AccountKey}  # that have an organization
 VERBS: Final = ("get_", "list_", "count_", "update_", "delete_")
 OF_OURS: Final = (
     "list_days", "get_organization", "get_first_application_id", "list_application_ids", "list_entries",
@@ -39,7 +40,7 @@ OF_OURS: Final = (
     "list_tokens", "list_assets", "get_total_locked", "count_plans", "list_senders", "list_instances",
     "list_questionnaires", "list_definitions", "list_responders", "list_words", "list_windows", "list_endpoints",
     "list_account_ids", "list_accounts", "list_own_accounts", "list_account_domains", "list_own_endpoints",
-    "count_accounts_locked", "get_has_default", "count_recent_locked", "list_event_entries", "list_cases",
+    "list_accounts_locked", "count_recent_locked", "list_event_entries", "list_cases",
     "count_cases", "list_names", "list_work", "list_counts", "list_selected", "list_responses", "list_sent",
     "list_response_page", "list_doubtful", "count_doubtful", "count_tabs", "list_counted", "list_bounds",
     "list_options", "count_newer", "count_facets", "list_closed", "list_batches", "list_captured", "get_seconds",
@@ -223,6 +224,7 @@ async def arguments(function: Callable[..., Any], world: World, organization: Te
     module = f"{function.__module__}."
     special: dict[str, Any] = {
         "organization_id": organization.ids["organization_id"],
+        "account": (organization.ids["organization_id"], account_id),
         "published_version_id": theirs["version_id"],
         "question_ids": [theirs["question_id"]],
         "version_ids": [theirs["version_id"]],

@@ -15,7 +15,6 @@ QUOTE_CHARACTERS_MAX: Final = 1_000
 FACTS_MAX: Final = 10  # a section of Slack
 LINKS_MAX: Final = 5
 SLACK_TEXT_CHARACTERS_MAX: Final = 3_000
-SLACK_FIELD_CHARACTERS_MAX: Final = 2_000
 MATTERMOST_TEXT_CHARACTERS_MAX: Final = 16_383
 GONE: Final = frozenset({404, 410})  # the address does not exist, or not any more
 _NOT_AT: Final = "@\u200b"  # a space without width ends what would be a mention

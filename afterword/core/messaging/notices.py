@@ -1,8 +1,10 @@
 """Notices of users: events by channel, the events that a role may see, the time of a digest."""
 
+import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from importlib import resources
 from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
@@ -22,63 +24,13 @@ MAILED_DEFAULT: Final = (
 Digest = Literal["none", "daily", "weekly"]
 Types = Mapping[str, Mapping[str, bool]]  # event type -> {"web", "email"}
 
-# Types with as many events as messages, responses or people. Only users who ask for the type get notices of it.
-MASS: Final[Mapping[str, tuple[str, ...]]] = {
-    "queue_item": (
-        "created", "updated", "waiting", "retried", "sent", "delivered", "bounced", "complained", "failed", "aborted",
-        "ignored", "deleted",
-    ),
-    "questionnaire_instance": (
-        "created", "viewed", "submitted", "updated", "completed", "reopened", "expired", "deleted", "accepted",
-        "rejected",
-    ),
-    "answer": ("confirmed", "changed"),
-    "responder": ("created", "updated", "unsubscribed", "erased"),
-    "suppression": ("created", "deleted"),
-    "tag": ("added", "removed"),
-    "sequence": ("queued", "skipped"),
-}  # fmt: skip
-FEW: Final[Mapping[str, tuple[str, ...]]] = {
-    "alert_instance": (
-        "created",
-        "repeated",
-        "assigned",
-        "status_changed",
-        "resolved",
-        "reopened",
-        "commented",
-        "mentioned",
-        "answered",
-        "recovery_answered",
-        "overdue",
-        "escalated",
-    ),
-    "questionnaire": ("created", "updated", "published", "archived"),
-    "pipeline": ("created", "updated", "paused", "resumed", "deleted"),
-    "import": ("finished", "failed"),
-    "export": ("finished", "failed"),
-    "response_import": ("finished", "removed"),
-    "export_schedule": ("failed",),
-    "plan": ("low_credits", "credits_exhausted", "renewed", "expired"),
-    "webhook": ("disabled",),
-    "chat": ("disabled",),
-    "user": ("invited", "removed"),
-    "token": ("created", "revoked"),
-}
+_FAMILIES: Final = tomllib.loads((resources.files(__package__ or "") / "event_types.toml").read_text("utf-8"))
+ENTITIES: Final[Mapping[str, str]] = {family: one["entity"] for family, one in _FAMILIES.items()}
+MASS: Final[Mapping[str, list[str]]] = {family: one["mass"] for family, one in _FAMILIES.items() if "mass" in one}
+FEW: Final[Mapping[str, list[str]]] = {family: one["few"] for family, one in _FAMILIES.items() if "few" in one}
 MASS_TYPES: Final = frozenset(f"{family}.{name}" for family, names in MASS.items() for name in names)
 FEW_TYPES: Final = frozenset(f"{family}.{name}" for family, names in FEW.items() for name in names)
 TYPES: Final = MASS_TYPES | FEW_TYPES
-
-# The entity whose `Read` scope opens the events of a family, as it opens the GET of its things.
-ENTITIES: Final[Mapping[str, str]] = {
-    "queue_item": "Queue", "questionnaire_instance": "Questionnaire Instance", "answer": "Questionnaire Instance",
-    "responder": "Responder", "suppression": "Suppression", "tag": "Tag", "alert_instance": "Alert Instance",
-    "questionnaire": "Questionnaire", "pipeline": "Pipeline", "import": "Queue", "export": "Questionnaire Export",
-    "plan": "Plan", "webhook": "Webhook", "chat": "Webhook", "user": "User", "token": "Token", "sequence": "Sequence",
-    "response_import": "Questionnaire Instance",
-    "export_schedule": "Questionnaire Export",
-}  # fmt: skip
-assert ENTITIES.keys() == {*MASS, *FEW}  # noqa: S101
 
 
 @dataclass(frozen=True, slots=True)

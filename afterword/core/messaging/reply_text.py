@@ -8,8 +8,10 @@ import base64
 import hashlib
 import hmac
 import re
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import resources
 from itertools import pairwise
 from typing import Final
 
@@ -40,77 +42,35 @@ PROOF_BYTES: Final = 12  # 96 bits: nobody guesses one in the lifetime of an ite
 
 def item_proof(item_id: str, secret: bytes) -> str:
     """The value of `X-Afterword-Item`: `{item_id}.{16 letters, digits, - and _}`, equal in every attempt."""
-    digest = hmac.digest(secret, f"item\0{item_id}".encode(), hashlib.sha256)[:PROOF_BYTES]
-    return f"{item_id}.{base64.urlsafe_b64encode(digest).decode('ascii')}"
+    return _proof("item", item_id, secret)
 
 
 def item_of(proof: str, secret: bytes) -> str | None:
     """The item that a header's value proves; None where the proof is not ours."""
-    item_id, dot, _ = proof.strip().partition(".")
-    if not dot or not proof.isascii():
-        return None
-    sent = proof.strip()
-    is_ours = keys.find(secret, lambda one: hmac.compare_digest(item_proof(item_id, one), sent)) is not None
-    return item_id if is_ours else None
+    return _proven("item", proof.strip(), secret)
 
 
 def reply_proof(message_id: str, secret: bytes) -> str:
     """The left part of the Message-ID of a mail whose answer is awaited: `{message_id}.{16 characters}`."""
-    digest = hmac.digest(secret, f"reply\0{message_id}".encode(), hashlib.sha256)[:PROOF_BYTES]
-    return f"{message_id}.{base64.urlsafe_b64encode(digest).decode('ascii')}"
+    return _proof("reply", message_id, secret)
 
 
 def replied_to(proof: str, secret: bytes) -> str | None:
     """The mail that the left part of a Message-ID proves; None where it is not ours."""
-    message_id = proof.partition(".")[0]
+    return _proven("reply", proof, secret)
+
+
+def _proof(kind: str, key: str, secret: bytes) -> str:
+    digest = hmac.digest(secret, f"{kind}\0{key}".encode(), hashlib.sha256)[:PROOF_BYTES]
+    return f"{key}.{base64.urlsafe_b64encode(digest).decode('ascii')}"
+
+
+def _proven(kind: str, proof: str, secret: bytes) -> str | None:
+    key = proof.partition(".")[0]
     if not proof.isascii():
         return None
-    is_ours = keys.find(secret, lambda one: hmac.compare_digest(reply_proof(message_id, one), proof)) is not None
-    return message_id if is_ours else None
-
-
-# ruff: noqa: RUF001 - letters of many scripts
-
-
-AUTHOR: Final = (
-    "from|von|de|da|van|från|fra|frá|lähettäjä|od|от|від|от кого|από|kimden|gönderen|من|מאת|feladó|de la|expeditor"
-    "|saatja|nuo|no|差出人|发件人|寄件者|보낸 사람|odesílatel|pošiljatelj|šalje|message du"
-)
-SENT: Final = (
-    "sent|gesendet|envoyé(?: le)?|enviado(?: el| em)?|enviada em|inviato|verzonden|skickat|sendt|lähetetty|wysłano"
-    "|отправлено|надіслано|изпратено|στάλθηκε|εστάλη|gönderildi|تم الإرسال|נשלח|odesláno|elküldve|trimis|送信日時"
-    "|发送时间|보낸 날짜"
-)
-DATE: Final = (
-    "date|datum|fecha|data|dato|päivämäärä|päiväys|дата|ημερομηνία|tarih|التاريخ|תאריך|dátum|dată|日付|日期|날짜"
-)
-RECIPIENT: Final = (
-    "to|an|à|a|para|pour|aan|till|til|vastaanottaja|do|кому|до|προς|kime|alıcı|إلى|אל|komu|címzett|către|宛先|收件人"
-    "|받는 사람|cc|kopie|copie(?: à)?|copia|kopi|kopia|копия|копія|κοιν"
-)
-SUBJECT: Final = (
-    "subject|betreff|objet|sujet|asunto|oggetto|assunto|onderwerp|ämne|emne|aihe|temat|тема|θέμα|konu|الموضوع|נושא"
-    "|předmět|predmet|tárgy|subiect|относно|件名|主题|主旨|제목"
-)
-WROTE: Final = (
-    r"\b(?:wrote|sent|schrieb|geschrieben|a écrit|ha escrito|escribió|escreveu|ha scritto|scrisse|schreef|geschreven"
-    r"|skrev|kirjoitti|napisał(?:a|\(a\))?|napsal(?:a|\(a\))?|napísal|написала?|написав|pisze|пише|пишет|написа"
-    r"|έγραψε|yazdı|írta|a scris|viết|rašė)\b|كتب|כתב|さんは書きました|写道|작성"
-)
-TITLE: Final = (
-    "original[- ]?(?:message|nachricht|meddelande)|(?:reply|forwarded) message"
-    "|(?:ursprüngliche|antwort|weitergeleitete[nr]?) nachricht"
-    "|message (?:d['\u2019]origine|original|transféré|réexpédié)"
-    "|mensaje (?:original|reenviado)|mensagem (?:original|encaminhada)|messaggio (?:originale|inoltrato)"
-    "|(?:oorspronkelijk|doorgestuurd) bericht|(?:oprindelig|opprinnelig|videresendt) (?:meddelelse|besked|melding)"
-    "|(?:ursprungligt|vidarebefordrat) meddelande|alkuperäinen viesti|(?:oryginalna|przekazana) wiadomość"
-    "|wiadomość oryginalna|(?:исходное|пересылаемое|оригинальное) сообщение|(?:вихідне|оригінальне) повідомлення"
-    "|(?:оригинално|препратено) съобщение|(?:αρχικό|προωθημένο) μήνυμα|(?:özgün|orijinal|iletilen) (?:ileti|mesaj)"
-    "|(?:původní|přeposlaná) zpráva|eredeti üzenet|mesaj(?:ul)? (?:original|inițial)|الرسالة الأصلية|הודעה מקורית"
-    "|元のメッセージ|原始邮件|원본 메시지"
-)
-DATED: Final = r"(?:19|20)\d\d|\d{1,2}[:.h]\d\d|\d{1,2}[./-]\d{1,2}[./-]\d\d|\d{4}年|[٠-٩]{4}"
-BEFORE_DATE: Final = "On|Am|Le|Il|El|Op|Em|Den|På|Στις|W dniu|Dnia|In data|Dne"
+    is_ours = keys.find(secret, lambda one: hmac.compare_digest(_proof(kind, key, one), proof)) is not None
+    return key if is_ours else None
 
 
 LETTERS_SURE: Final = 25  # so many letters in a row, equal to those of our mail, are ours
@@ -121,13 +81,12 @@ TITLE_CHARACTERS_MAX: Final = 50
 HEADERS_MAX: Final = 20
 GAP_MAX: Final = 2  # lines between two headers of a block: folded or blank
 
-_HEADER: Final = re.compile(
-    rf"[\s>*|_]*(?:(?P<author>{AUTHOR})|(?P<sent>{SENT})|(?P<date>{DATE})"
-    rf"|(?P<recipient>{RECIPIENT})|(?P<subject>{SUBJECT}))[\s*_]{{0,5}}[:\uff1a]",
-    re.IGNORECASE,
-)
-_WROTE: Final = re.compile(WROTE, re.IGNORECASE)
-_TITLE: Final = re.compile(TITLE, re.IGNORECASE)
+_TABLE: Final = tomllib.loads((resources.files(__package__ or "") / "quotation_words.toml").read_text("utf-8"))
+_WORDS: Final = {name: "|".join(words) for name, words in _TABLE.items()}
+_NAMES: Final = "|".join(f"(?P<{name}>{_WORDS[name]})" for name in ("author", "sent", "date", "recipient", "subject"))
+_HEADER: Final = re.compile(rf"[\s>*|_]*(?:{_NAMES})[\s*_]{{0,5}}[:\uff1a]", re.IGNORECASE)
+_WROTE: Final = re.compile(rf"\b(?:{_WORDS['wrote']})\b|{_WORDS['wrote_unspaced']}", re.IGNORECASE)
+_TITLE: Final = re.compile(_WORDS["title"], re.IGNORECASE)
 _RULES: Final = r"[-_=*\u2013\u2014]"
 _ENCLOSED: Final = re.compile(rf"\s*{_RULES}{{2,}}.{{3,120}}?{_RULES}{{2,}}\s*$")
 _BEGINS: Final = re.compile(
@@ -135,10 +94,12 @@ _BEGINS: Final = re.compile(
 )
 _COLON: Final = re.compile(r"[:\uff1a]")
 _ENDS: Final = re.compile(r"[:\uff1a][\s*]*$")
-_DATED: Final = re.compile(DATED)
+_DATED: Final = re.compile(_WORDS["dated"])
 _ADDRESS: Final = re.compile(r"[<(\[][^<>()\[\]]{0,100}@[^<>()\[\]]{1,200}[>)\]]")
-_INTRO: Final = re.compile(rf"\W{{0,12}}(?:{BEFORE_DATE})\s")
-_INLINE: Final = re.compile(rf"(.*?\S)(?:\s+|\s*-{{2,}}\s*)((?:{BEFORE_DATE}) (?:[^\s\d]{{1,12}}\s){{0,3}}\d.*)$")
+_INTRO: Final = re.compile(rf"\W{{0,12}}(?:{_WORDS['before_date']})\s")
+_INLINE: Final = re.compile(
+    rf"(.*?\S)(?:\s+|\s*-{{2,}}\s*)((?:{_WORDS['before_date']}) (?:[^\s\d]{{1,12}}\s){{0,3}}\d.*)$"
+)
 _MARKED: Final = re.compile(r"\s{0,3}>|\x00>")
 _LINK: Final = re.compile(r"[<\[](?:https?|mailto|cid|tel):[^<>\[\]]{0,2000}[>\]]")
 _RULE: Final = re.compile(rf"(?:\s|{_RULES})*$")

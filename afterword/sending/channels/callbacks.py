@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 
 NOTIFICATION_HOURS_MAX: Final = 24  # of a notification: SNS tries for hours, and repetitions change nothing
-SECRET_PREFIX: Final = "whsec_"  # noqa: S105  of every key
 RSA_BITS_MIN: Final = 2048
 URL_CHARACTERS_MAX: Final = 2000
 

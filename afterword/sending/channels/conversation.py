@@ -532,7 +532,7 @@ def _is_welcome(phase: Phase, code: int) -> bool:
 
 
 def _forget(answer: "asyncio.Task[aiosmtplib.SMTPResponse]") -> None:
-    """Cancel the wait for an answer; its fault, if any, is retrieved so that it is not logged."""
+    """Cancel the wait for an answer, or a connection; its fault is retrieved so that it is not logged."""
     if answer.done() and not answer.cancelled():
         answer.exception()
     answer.cancel()
@@ -589,7 +589,8 @@ async def dial(
         conversation.abort()
         raise NotOpenError(_meaning(phase, error)) from error
     except BaseException:
-        connecting.add_done_callback(lambda task: _let_go(task, conversation))
+        connecting.add_done_callback(_forget)
+        connecting.add_done_callback(lambda _: conversation.abort())
         connecting.cancel()
         conversation.abort()
         raise
@@ -607,18 +608,6 @@ async def _connected(relay: Relay, networks: Sequence[Network], *, seconds: floa
         raise NotOpenError(broken(Phase.CONNECT, f"{relay.place}: {error.reason}")) from error
 
 
-def _let_go(connecting: "asyncio.Task[aiosmtplib.SMTPResponse]", conversation: Conversation) -> None:
-    """Cut a connection that is no longer awaited; its fault is retrieved so that it is not logged."""
-    if not connecting.cancelled():
-        connecting.exception()
-    conversation.abort()
-
-
-async def trust_of(relay: Relay) -> ssl.SSLContext:
-    """Verifies by the system's authorities, and by the relay's own file if it names one, where `is_verified`."""
-    return await asyncio.to_thread(_trust, relay)
-
-
 async def name_of(relay: Relay) -> str:
     """Our name in EHLO; cached, since the resolver may be slow."""
     if relay.name is not None:
@@ -627,7 +616,8 @@ async def name_of(relay: Relay) -> str:
     return name if name.isascii() and "." in name else "[127.0.0.1]"
 
 
-def _trust(relay: Relay) -> ssl.SSLContext:
+def trust_of(relay: Relay) -> ssl.SSLContext:
+    """Verifies by the system's authorities, and by the relay's own file if it names one, where `is_verified`. Waits."""
     context = ssl.create_default_context(ssl.Purpose.SERVER_AUTH)
     if not relay.is_verified:
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE

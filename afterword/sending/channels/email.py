@@ -97,7 +97,7 @@ class EmailChannel:
     async def _open(self) -> Conversation:
         async with self._preparing:  # authorities take tens of ms to load: once, however many begin together
             if self._identity is None:
-                self._identity = await trust_of(self._relay), await name_of(self._relay)
+                self._identity = await asyncio.to_thread(trust_of, self._relay), await name_of(self._relay)
         trust, name = self._identity
         return await dial(self._relay, trust=trust, name=name, timeouts=self._timeouts, networks=self._networks)
 
@@ -147,7 +147,8 @@ async def check_login(url: str, *, step_seconds: float = 15.0) -> str:
     relay = parse_url(url)
     timeouts = Timeouts(step=step_seconds)
     try:
-        conversation = await dial(relay, trust=await trust_of(relay), name=await name_of(relay), timeouts=timeouts)
+        trust, name = await asyncio.to_thread(trust_of, relay), await name_of(relay)
+        conversation = await dial(relay, trust=trust, name=name, timeouts=timeouts)
     except NotOpenError as error:
         reason = error.outcome.reason if isinstance(error.outcome, Retry | Refused) else "no conversation"
         raise CannotLoginError(f"{relay.place}: {reason}") from None

@@ -12,16 +12,16 @@ from dataclasses import replace
 from typing import Annotated, Any, Final
 
 import msgspec
-from standardwebhooks import Webhook
 
 from afterword.core import keys
+from afterword.core.messaging import webhooks
+from afterword.core.messaging.webhooks import SECRET_PREFIX
 from afterword.kit.transport.base import Begin, Connectionless, Message, Outcome, Refused, Retry, read_settings
 from afterword.kit.transport.http import Caller, host_of
 from afterword.sending.channels import calling
 from afterword.sending.channels.calling import Terms
 
 SECONDS: Final = 15.0
-SECRET_PREFIX: Final = "whsec_"  # noqa: S105  a form, no secret
 SECRET_BYTES_MIN, SECRET_BYTES_MAX = 24, 64  # as Standard Webhooks asks
 SECRETS_MAX: Final = 2
 
@@ -37,20 +37,25 @@ class Account(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 class WebhookChannel(Connectionless):
     """Posts to each message's own address. `secrets_of` gives the secrets of an organization, the new one first."""
 
-    def __init__(self, *, caller: Caller, secrets_of: SecretsOf, seconds: float = SECONDS) -> None:
+    def __init__(self, *, caller: Caller, secrets_of: SecretsOf) -> None:
         self._caller = caller
         self._secrets_of = secrets_of
-        self._terms = Terms(is_ours=False, may_repeat=True, seconds=seconds)
+        self._terms = Terms(is_ours=False, may_repeat=True, seconds=SECONDS)
 
     async def send(self, message: Message, *, begin: Begin) -> Outcome:
         if message.target_url is None:
             return Refused("The pipeline has no target_url.")
+        content, secrets = message.text.encode(), self._secrets_of(message.organization_id)
+        timestamp = int(message.composed_time.timestamp())
         outcome = await calling.call(
             self._caller,
             method="POST",
             url=message.target_url,
-            headers=signed(message, self._secrets_of(message.organization_id)),
-            content=message.text.encode(),
+            headers={
+                "Content-Type": "application/json",
+                **webhooks.sign(content, event_id=message.item_id, timestamp=timestamp, keys=secrets),
+            },
+            content=content,
             terms=self._terms,
             begin=begin,
             judge=lambda answer: calling.outcome_of(answer, self._terms),
@@ -60,21 +65,10 @@ class WebhookChannel(Connectionless):
         return outcome
 
 
-def signed(message: Message, secrets: Sequence[str]) -> dict[str, str]:
-    """The headers of a call: its id, the moment of this attempt, a signature with each secret."""
-    signatures = [Webhook(secret).sign(message.item_id, message.composed_time, message.text) for secret in secrets]
-    return {
-        "Content-Type": "application/json",
-        "webhook-id": message.item_id,
-        "webhook-timestamp": str(int(message.composed_time.timestamp())),
-        "webhook-signature": " ".join(signatures),
-    }
-
-
 def secret_of(site_secret: bytes, organization_id: str) -> str:
     """The secret of an organization that has set none: derived from the installation's and not stored."""
     key = hmac.digest(site_secret, f"webhook channel:{organization_id}".encode(), hashlib.sha256)
-    return f"{SECRET_PREFIX}{base64.b64encode(key).decode()}"
+    return webhooks.secret_of(key)
 
 
 def secrets_of(site_secret: bytes, organization_id: str) -> list[str]:

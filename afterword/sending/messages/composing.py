@@ -104,46 +104,24 @@ class MessageContext:
             "link": link,
             "unsubscribe_link": self.unsubscribe_url or "",
             **more,
-            **item_values(
-                names,
-                recipient=self.recipient,
-                external_reference=self.external_reference,
-                send_time=self.send_time or self.now,
-                valid_until=self.valid_until,
-                locale=self.instance.locale,
-                time_zone=self.time_zone,
-            ),
+            **self._item_values(placeholders.ITEM_NAMES & set(names)),
         }
         return placeholders.values_of(
             fixed=fixed, responder=self.responder_metadata, questionnaire=self.instance.metadata
         )
 
-
-def item_values(
-    names: Collection[str],
-    *,
-    recipient: str,
-    external_reference: str | None,
-    send_time: datetime,
-    valid_until: datetime | None,
-    locale: str,
-    time_zone: str,
-) -> dict[str, str]:
-    """Values of the item's variables; only those in `names`, since a date in words costs more than all others."""
-    used = placeholders.ITEM_NAMES & set(names)
-    if not used:
-        return {}
-    words = texts("mail", locale)
-    times = {"item.send_date": send_time, "item.valid_until": valid_until}
-    return {
-        "item.recipient": recipient,
-        "item.external_reference": one_line(external_reference or ""),
-        **{
-            name: words.date(time, time_zone=time_zone)
-            for name, time in times.items()
-            if name in used and time is not None
-        },
-    }
+    def _item_values(self, used: Collection[str]) -> dict[str, str]:
+        """Values of the item's variables; only of those in use, since a date in words costs more than all others."""
+        if not used:
+            return {}
+        words = texts("mail", self.instance.locale)
+        times = {"item.send_date": self.send_time or self.now, "item.valid_until": self.valid_until}
+        dates = {name: time for name, time in times.items() if name in used and time is not None}
+        return {
+            "item.recipient": self.recipient,
+            "item.external_reference": one_line(self.external_reference or ""),
+            **{name: words.date(time, time_zone=self.time_zone) for name, time in dates.items()},
+        }
 
 
 SUBJECT_CHARACTERS_MAX = 300  # after filling; authors have 200

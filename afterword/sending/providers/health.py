@@ -17,8 +17,6 @@ REASON_CHARACTERS_MAX: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class PausedAccount:
-    """An account that is paused until an operator resumes it, and the reason."""
-
     organization_id: str
     account_id: str
     domain: str
@@ -38,7 +36,7 @@ class Figures:
     domains: list[dict[str, Any]]
 
 
-async def _get_figures(db: Database, *, organization_id: str, account_id: str, since: datetime) -> Figures:
+async def _get_figures(db: Database, *, account: AccountKey, since: datetime) -> Figures:
     return await db.records(Figures).fetch_one(
         """with own as (
              select pipeline_id from pipeline where organization_id = $1 and account_id = $2 limit $5),
@@ -60,8 +58,7 @@ async def _get_figures(db: Database, *, organization_id: str, account_id: str, s
              (select coalesce(jsonb_agg(jsonb_build_object('domain', d.domain, 'rate', d.rate)), '[]')
               from (select domain, rate from domain_rate where organization_id = $1 and account_id = $2
                     order by throttled_time desc, domain limit 20) d) as domains""",
-        organization_id,
-        account_id,
+        *account,
         since,
         FIGURES_MESSAGES_MAX,
         FIGURES_PIPELINES_MAX,
@@ -80,7 +77,7 @@ async def claim_probe(db: Database, *, account: AccountKey, open_until: datetime
 
 
 async def _update_failures(
-    db: Database, *, organization_id: str, account_id: str, failures_min: int, since: datetime, is_probe: bool
+    db: Database, *, account: AccountKey, failures_min: int, since: datetime, is_probe: bool
 ) -> int | None:
     """Add a failure in a row, to so many at least, and return their number; None while the account rests already.
 
@@ -92,28 +89,25 @@ async def _update_failures(
            where organization_id = $1 and account_id = $2 and ($4 or open_until is null or open_until <= now())
              and (resumed_time is null or resumed_time <= $5)
            returning failures""",
-        organization_id,
-        account_id,
+        *account,
         failures_min,
         is_probe,
         since,
     )
 
 
-async def _update_breaker(db: Database, *, organization_id: str, account_id: str, seconds: float) -> None:
+async def _update_breaker(db: Database, *, account: AccountKey, seconds: float) -> None:
     """Let the account rest; a longer rest stays."""
     await db.execute(
         """update channel_account
            set open_until = greatest(open_until, now() + make_interval(secs => $3::float8)), updated_time = now()
            where organization_id = $1 and account_id = $2""",
-        organization_id,
-        account_id,
+        *account,
         seconds,
     )
 
 
 async def update_to_healthy(db: Database, *, account: AccountKey) -> None:
-    """Reset the failures in a row, and close the breaker."""
     await db.execute(
         """update channel_account set failures = 0, open_until = null, updated_time = now()
            where organization_id = $1 and account_id = $2 and (failures > 0 or open_until is not null)""",
@@ -165,11 +159,11 @@ async def update_to_resumed(db: Database, *, account: AccountKey) -> bool:
     )
 
 
-async def update_rate(db: Database, *, organization_id: str, account_id: str, sample: int) -> None:
+async def update_rate(db: Database, *, account: AccountKey) -> None:
     """Halve the account's rate after a throttle, at most once in RATE_PAUSE_SECONDS.
 
     Without a ceiling the rate at which the account accepted becomes one: in the last 10 seconds, or since it began to
-    send in them. It is read from the newest `sample` events, which is exact over all workers.
+    send in them. It is read from the newest events, which is exact over all workers.
     """
     await db.execute(
         f"""with accepted as (
@@ -182,18 +176,16 @@ async def update_rate(db: Database, *, organization_id: str, account_id: str, sa
            from accepted
            where a.organization_id = $1 and a.account_id = $2
              and (a.rate is null or a.updated_time < now() - make_interval(secs => $3::float8))""",
-        organization_id,
-        account_id,
+        *account,
         RATE_PAUSE_SECONDS,
         RATE_CEILING_MIN,
-        sample,
+        rates.SAMPLE_EVENTS,
     )
 
 
 PAUSED_ACCOUNTS_MAX: Final = 1_000
 RATE_CEILING_MIN: Final = 5.0  # messages a second, also where the measured rate was low
 RATE_PAUSE_SECONDS: Final = 1.0  # throttles of messages in flight at the same time count once
-RATE_SAMPLE_EVENTS: Final = 5_000
 FIGURES_MESSAGES_MAX: Final = 2_000
 FIGURES_AGE: Final = timedelta(days=30)
 FIGURES_PIPELINES_MAX: Final = 50
@@ -221,7 +213,7 @@ class Health:
 
 async def health_of(db: Database, *, account: AccountKey, now: datetime) -> Health:
     """Bounces and complaints of its newest messages, against the shares at which mailbox providers stop taking mail."""
-    figures = await _get_figures(db, organization_id=account[0], account_id=account[1], since=now - FIGURES_AGE)
+    figures = await _get_figures(db, account=account, since=now - FIGURES_AGE)
     return Health(
         figures,
         _share(figures.bounced, figures.sent, BOUNCES_MAX),
@@ -247,13 +239,12 @@ async def record_failure(
     breaker like five failures in a row and counts as that many, so that the rests after it double alike.
     """
     failures_min = retries.BREAKER_FAILURES if is_failing else 0
-    key = {"organization_id": account[0], "account_id": account[1]}
-    failures = await _update_failures(db, **key, failures_min=failures_min, since=since, is_probe=is_probe)
+    failures = await _update_failures(db, account=account, failures_min=failures_min, since=since, is_probe=is_probe)
     if failures is None:
         return 0.0
     seconds = retries.breaker_seconds(failures)
     if seconds:
-        await _update_breaker(db, **key, seconds=seconds)
+        await _update_breaker(db, account=account, seconds=seconds)
     return seconds
 
 
@@ -264,7 +255,7 @@ async def slow_down(db: Database, *, account: AccountKey, domain: str | None = N
     """
     if domain is not None and await rates.slow_down(db, account=account, domain=domain):
         return
-    await update_rate(db, organization_id=account[0], account_id=account[1], sample=RATE_SAMPLE_EVENTS)
+    await update_rate(db, account=account)
 
 
 async def resume_all(db: Database) -> list[PausedAccount]:

@@ -3,7 +3,7 @@
 `channel_account.has_domain_rates` says whether an account has any.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, LiteralString
 
@@ -31,25 +31,24 @@ class Grant:
     rate: float
 
 
-async def count_domains(db: Database, *, organization_id: str, account_id: str, domain: str) -> tuple[bool, int, int]:
+async def count_domains(db: Database, *, account: AccountKey, domain: str) -> tuple[bool, int, int]:
     """Whether this domain has a bucket, the number of all, and that of others that throttled lately."""
     found = await db.fetch_one(
         """select coalesce(bool_or(domain = $3), false) as is_known, count(*) as total,
              count(*) filter (
                where domain <> $3 and throttled_time > now() - make_interval(secs => $4::float8)) as recent
            from domain_rate where organization_id = $1 and account_id = $2""",
-        organization_id,
-        account_id,
+        *account,
         domain,
         AT_ONCE_SECONDS,
     )
     return found["is_known"], found["total"], found["recent"]
 
 
-async def insert_rate(db: Database, *, organization_id: str, account_id: str, domain: str, sample: int) -> None:
+async def insert_rate(db: Database, *, account: AccountKey, domain: str) -> None:
     """Insert a domain's rate after its first throttle: half of the rate at which it took mail in the last 10 s.
 
-    That rate is its ceiling; it is read from the newest `sample` events. The account notes that it has such domains.
+    That rate is its ceiling. The account notes that it has such domains.
     """
     await db.execute(
         f"""with accepted as (
@@ -61,15 +60,14 @@ async def insert_rate(db: Database, *, organization_id: str, account_id: str, do
              on conflict (organization_id, account_id, domain) do nothing)
            update channel_account set has_domain_rates = true
            where organization_id = $1 and account_id = $2""",
-        organization_id,
-        account_id,
+        *account,
         domain,
         CEILING_MIN,
-        sample,
+        SAMPLE_EVENTS,
     )
 
 
-async def update_rate(db: Database, *, organization_id: str, account_id: str, domain: str) -> None:
+async def update_rate(db: Database, *, account: AccountKey, domain: str) -> None:
     """Halve the recovered rate after another throttle, at most once in PAUSE_SECONDS, and empty the bucket."""
     await db.execute(
         """update domain_rate
@@ -78,8 +76,7 @@ async def update_rate(db: Database, *, organization_id: str, account_id: str, do
              tokens = least(tokens, 0), refilled_time = now(), throttled_time = now()
            where organization_id = $1 and account_id = $2 and domain = $3
              and throttled_time < now() - make_interval(secs => $4::float8)""",
-        organization_id,
-        account_id,
+        *account,
         domain,
         PAUSE_SECONDS,
         FLOOR,
@@ -87,9 +84,12 @@ async def update_rate(db: Database, *, organization_id: str, account_id: str, do
 
 
 async def update_tokens(  # any tenant: a claimed batch serves many organizations
-    db: Database, *, wanted: Sequence[tuple[DomainKey, int]]
+    db: Database, *, wanted: Mapping[DomainKey, int]
 ) -> Mapping[DomainKey, Grant]:
-    """Take tokens, never more than there are; a bucket holds 10 s of its rate, at least one."""
+    """Take tokens, never more than there are; domains without a bucket are absent from the result.
+
+    A bucket holds 10 s of its rate, at least one.
+    """
     rows = await db.fetch(
         """with b as materialized (
              select * from unnest($1::text[], $2::text[], $3::text[], $4::int[])
@@ -110,16 +110,14 @@ async def update_tokens(  # any tenant: a claimed batch serves many organization
            where d.organization_id = f.organization_id and d.account_id = f.account_id and d.domain = f.domain
            returning d.organization_id, d.account_id, d.domain, d.rate,
              least(f.wanted, greatest(f.whole, 0)) as count""",
-        *arrays(((*key, count) for key, count in wanted), 4),
+        *arrays(((*key, count) for key, count in sorted(wanted.items())), 4),
     )
     return {
         (row["organization_id"], row["account_id"], row["domain"]): Grant(row["count"], row["rate"]) for row in rows
     }
 
 
-async def prune_rates(  # any tenant: a job for everyone
-    db: Database, *, quiet_seconds: float, limit: int
-) -> list[AccountKey]:
+async def prune_rates(db: Database, *, limit: int) -> list[AccountKey]:  # any tenant: a job for everyone
     """Remove buckets that were not throttled for so long and have their full rate again; the account of each."""
     return await db.fetch_tuples(
         """delete from domain_rate where (organization_id, account_id, domain) in (
@@ -128,7 +126,7 @@ async def prune_rates(  # any tenant: a job for everyone
                and rate + rate_ceiling * extract(epoch from now() - refilled_time)::float8 * 0.05 / 60 >= rate_ceiling
              order by throttled_time limit $2 for update skip locked)
            returning organization_id, account_id""",
-        *(quiet_seconds, limit),
+        *(QUIET_SECONDS, limit),
     )
 
 
@@ -157,26 +155,17 @@ QUIET_SECONDS: Final = 600.0  # without a throttle, before a recovered bucket go
 
 async def slow_down(db: Database, *, account: AccountKey, domain: str) -> bool:
     """Halve the domain's rate; False if the account's must be: several domains at once, or too many in all."""
-    organization_id, account_id = account
-    key = {"organization_id": organization_id, "account_id": account_id, "domain": domain[:DOMAIN_CHARACTERS_MAX]}
-    is_known, total, recent = await count_domains(db, **key)
+    domain = domain[:DOMAIN_CHARACTERS_MAX]
+    is_known, total, recent = await count_domains(db, account=account, domain=domain)
     if recent >= AT_ONCE_MAX - 1 or (total >= DOMAINS_MAX and not is_known):
         return False
-    if is_known:
-        await update_rate(db, **key)
-    else:
-        await insert_rate(db, **key, sample=SAMPLE_EVENTS)
+    await (update_rate if is_known else insert_rate)(db, account=account, domain=domain)
     return True
-
-
-async def take_tokens(db: Database, *, wanted: Mapping[DomainKey, int]) -> Mapping[DomainKey, Grant]:
-    """Take the requested tokens, or as many as there are; domains without a bucket are absent from the result."""
-    return await update_tokens(db, wanted=sorted(wanted.items())) if wanted else {}
 
 
 async def prune(db: Database, *, limit: int) -> int:
     """Remove the buckets of domains that have recovered; their number."""
-    pruned = await prune_rates(db, quiet_seconds=QUIET_SECONDS, limit=limit)
+    pruned = await prune_rates(db, limit=limit)
     if pruned:
         await _update_accounts(db, accounts=set(pruned))
     return len(pruned)

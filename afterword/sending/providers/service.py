@@ -107,23 +107,15 @@ async def _get_own_account(db: Database, *, organization_id: str, account_id: st
     )
 
 
-async def _count_accounts_locked(db: Database, *, organization_id: str) -> int:
-    """Count the accounts; other transactions that add one wait until we commit."""
+async def _list_accounts_locked(db: Database, *, organization_id: str) -> Sequence[Account]:
+    """The organization's accounts; other transactions that add one wait until we commit."""
     await db.execute("select 1 from organization where organization_id = $1 for no key update", organization_id)
-    return await db.fetch_value("select count(*) from channel_account where organization_id = $1", organization_id)
+    page = Page.first(ACCOUNTS, limit=ACCOUNTS_MAX)
+    return (await list_own_accounts(db, organization_id=organization_id, page=page)).items
 
 
 async def get_has_own_accounts(db: Database) -> bool:  # any tenant: for operators
     return await db.fetch_value("select exists (select from channel_account where kind <> 'default')")
-
-
-async def _get_has_default(db: Database, *, organization_id: str, channel_id: int) -> bool:
-    return await db.fetch_value(
-        """select exists (
-             select from channel_account where organization_id = $1 and channel_id = $2 and is_default)""",
-        organization_id,
-        channel_id,
-    )
 
 
 async def list_pipeline_titles(db: Database, *, organization_id: str, account_id: str, limit: int) -> list[str]:
@@ -134,16 +126,6 @@ async def list_pipeline_titles(db: Database, *, organization_id: str, account_id
         organization_id,
         account_id,
         limit,
-    )
-
-
-async def count_other_pipelines(db: Database, *, organization_id: str, channel_id: int, account_id: str) -> int:
-    return await db.fetch_value(
-        """select count(*) from pipeline
-           where organization_id = $1 and channel_id = $2 and account_id <> $3 and deleted_time is null""",
-        organization_id,
-        channel_id,
-        account_id,
     )
 
 
@@ -285,7 +267,7 @@ SETTINGS_BYTES_MAX: Final = 50_000
 SLOTS_MAX: Final = 200
 ACCOUNTS_MAX: Final = 50  # of an organization
 ACCOUNTS: Final = Listing(
-    {}, (("created_time", "asc"),), "account_id", hidden={"created_time": Column("created_time", "time")}
+    {}, (("created_time", "desc"),), "account_id", hidden={"created_time": Column("created_time", "time")}
 )
 RATE_MIN, RATE_MAX = 0.01, 10_000.0
 STATUS_URL: Final = "status_url"
@@ -465,15 +447,22 @@ async def get(db: Database, *, caller: Caller, account_id: str, is_locked: bool 
     return errors.found(found, "There is no such account.")
 
 
+async def own_accounts(db: Database, *, caller: Caller) -> Sequence[Account]:
+    """All of the caller's organization, the newest first. Raises Forbidden."""
+    caller.require_whole()
+    page = Page.first(ACCOUNTS, limit=ACCOUNTS_MAX)
+    return (await list_own_accounts(db, organization_id=caller.organization_id, page=page)).items
+
+
 async def create(db: Database, *, caller: Caller, request: ProviderRequest, site: Site, now: datetime) -> Account:
     """Add an account; the first one of its channel is the default. Raises Invalid, Forbidden."""
     caller.require_all()
-    if await _count_accounts_locked(db, organization_id=caller.organization_id) >= ACCOUNTS_MAX:
+    others = await _list_accounts_locked(db, organization_id=caller.organization_id)
+    if len(others) >= ACCOUNTS_MAX:
         raise errors.Invalid.at("", "too_many", f"There are {ACCOUNTS_MAX} already.")
     _check_own(request.kind, request.settings, site)
-    is_first = not await _get_has_default(
-        db, organization_id=caller.organization_id, channel_id=kinds.CHANNELS[request.kind]
-    )
+    channel_id = kinds.CHANNELS[request.kind]
+    is_first = not any(one.is_default and one.channel_id == channel_id for one in others)
     given: dict[str, Any] = {**request.named(), "is_default": request.is_default or is_first}
     account, _ = await add_account(db, organization_id=caller.organization_id, **given, is_own=True, site=site, now=now)
     return account
@@ -557,7 +546,7 @@ async def resume(db: Database, *, caller: Caller, account_id: str, expect: error
 async def pause_all(db: Database, *, caller: Caller, reason: str) -> int:
     """Send nothing through any account of the organization; the number that sent until now. Raises Forbidden."""
     caller.require_all()
-    sending = [one for one in await _own_accounts(db, caller) if one.paused_time is None]
+    sending = [one for one in await own_accounts(db, caller=caller) if one.paused_time is None]
     for account in sending:
         await pause(db, caller=caller, account_id=account.account_id, reason=reason)
     return len(sending)
@@ -566,15 +555,11 @@ async def pause_all(db: Database, *, caller: Caller, reason: str) -> int:
 async def resume_all(db: Database, *, caller: Caller) -> int:
     """Send through all accounts again but those that the operator paused; their number. Raises Forbidden."""
     caller.require_all()
-    paused = [one for one in await _own_accounts(db, caller) if one.paused_time and not one.is_paused_by_operator]
+    accounts = await own_accounts(db, caller=caller)
+    paused = [one for one in accounts if one.paused_time and not one.is_paused_by_operator]
     for account in paused:
         await resume(db, caller=caller, account_id=account.account_id)
     return len(paused)
-
-
-async def _own_accounts(db: Database, caller: Caller) -> Sequence[Account]:
-    page = Page.first(ACCOUNTS, limit=ACCOUNTS_MAX)
-    return (await list_own_accounts(db, organization_id=caller.organization_id, page=page)).items
 
 
 def visible_settings(account: Account, *, site: Site) -> tuple[dict[str, Any], list[str]]:

@@ -3,7 +3,6 @@
 A call without the right signature changes nothing, not even a time. A callback never makes us call anything.
 """
 
-import base64
 import json
 import secrets
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from afterword import errors, ids
+from afterword.core.messaging import webhooks
 from afterword.core.organizations.access import Caller
 from afterword.core.wire.lists import Page, Rows
 from afterword.core.wire.site import Site
@@ -143,7 +143,6 @@ async def delete_endpoint(db: Database, *, organization_id: str, inbound_id: str
 
 
 ADAPTERS: Final[tuple[Adapter, ...]] = ("standard", "sns", "provider")
-KEY_BYTES: Final = 32
 TOPIC_CHARACTERS_MAX: Final = 300
 VERSION: Final = 1  # an address never changes
 
@@ -151,8 +150,6 @@ logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 class BadSignature(errors.Unauthorized):
-    """The call has no signature, or a wrong one."""
-
     code_default = "bad_signature"
 
 
@@ -188,7 +185,7 @@ async def open_endpoint(
     inbound_id, key, settings = ids.secret(), None, None
     match adapter:
         case "standard":
-            key = callbacks.SECRET_PREFIX + base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
+            key = webhooks.secret_of(secrets.token_bytes(webhooks.SECRET_BYTES))
             settings = {"key": key}
         case "sns":
             settings = _pinned(topic, certificate)

@@ -272,40 +272,36 @@ async def _items_of(
         by_reference = (known[key] for key in keys_of(report.provider_reference or "") if key in known)
         item_id = report.item_id or next(by_reference, None)
         if item_id is None and report.recipient:
-            item_id = await _last_item_id(db, account, report.recipient, since=since, secret=secret)
+            channel_id = CHANNEL_EMAIL if "@" in report.recipient else CHANNEL_SMS
+            last = await _last_item(db, report.recipient, channel_id=channel_id, since=since, secret=secret, **account)
+            item_id = last and last[1]
         item_ids.append(item_id if item_id and ids.is_id(item_id) else None)
     rows = await list_items(db, **account, item_ids=sorted({each for each in item_ids if each}), since=since)
     by_id = {item.item_id: item for item in rows}
     return [by_id.get(item_id or "") for item_id in item_ids]
 
 
-async def _last_item_id(
-    db: Database, account: dict[str, str], recipient: str, *, since: datetime, secret: bytes
-) -> str | None:
-    channel_id = CHANNEL_EMAIL if "@" in recipient else CHANNEL_SMS
+async def _last_item(
+    db: Database, recipient: str, *, channel_id: int, since: datetime, secret: bytes, **where: str | None
+) -> ItemKey | None:
     normal = _normal(channel_id, recipient)
     if normal is None:
         return None
     key = address_key(secret, channel_id, normal)
-    found = await get_last_item(db, **account, channel_id=channel_id, address_key=key, since=since)
-    return found and found[1]
+    return await get_last_item(db, channel_id=channel_id, address_key=key, since=since, **where)
 
 
 async def _mailed_item(
     db: Database, report: Report, *, now: datetime, secret: bytes, organization_id: str | None
 ) -> Item | None:
     since = now - timedelta(days=REPORTED_DAYS_MAX)
-    found: tuple[str, str] | None = None
+    found: ItemKey | None = None
+    whose = {"organization_id": organization_id}
     if report.item_id is not None:
-        found = await get_item_key(db, item_id=report.item_id, organization_id=organization_id)
-    elif report.recipient is not None and (normal := _normal(CHANNEL_EMAIL, report.recipient)) is not None:
-        found = await get_last_item(
-            db,
-            channel_id=CHANNEL_EMAIL,
-            address_key=address_key(secret, CHANNEL_EMAIL, normal),
-            since=now - timedelta(days=GUESSED_DAYS_MAX),
-            organization_id=organization_id,
-        )
+        found = await get_item_key(db, item_id=report.item_id, **whose)
+    elif report.recipient is not None:
+        guessed = now - timedelta(days=GUESSED_DAYS_MAX)
+        found = await _last_item(db, report.recipient, channel_id=CHANNEL_EMAIL, since=guessed, secret=secret, **whose)
     if found is None:
         return None
     items = await list_items(db, organization_id=found[0], item_ids=[found[1]], since=since)

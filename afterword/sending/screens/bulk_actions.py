@@ -164,9 +164,8 @@ def _item_filter(visit: Visit) -> RequestedItems:
     if _import_id(visit):
         return RequestedItems(statuses=[PublicItem.PENDING])
     chosen = SendingFilter.read(visit.query)
-    status = PublicItem.FAILED if chosen.tab == "failed" else PublicItem.PENDING
     found = queue_items.item_filter_of(visit, chosen, tab="waiting")
-    return replace(found, statuses=[status], reason=queue_items.reason_of(chosen))
+    return replace(found, statuses=[queue_items.waits_or_failed(chosen)], reason=queue_items.reason_of(chosen))
 
 
 def _import_id(visit: Visit) -> str:

@@ -37,13 +37,15 @@ CELL: Final = re.compile(r"cell-(\d{1,6})-(\d{1,4})", re.ASCII)  # a field, by n
 routes = Screens()
 
 
+async def _rows_alike(visit: Visit, db: Database) -> tuple[AddressList, tuple[Problem, str, frozenset[int]]]:
+    found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
+    return found, await lists.rows_of(db, caller=visit.caller, found=found, key=visit.query.get("kind", ""))
+
+
 @routes.post(f"{ONE}/alike", scope="Queue.Create", again=(errors.Invalid, errors.TooLarge))
 async def repair_alike(visit: Visit) -> Response:
     async with visit.read() as db:
-        found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
-        problem, column, numbers = await lists.rows_of(
-            db, caller=visit.caller, found=found, key=visit.query.get("kind", "")
-        )
+        found, (problem, column, numbers) = await _rows_alike(visit, db)
     repair = _repair(visit, is_own=problem.kind.pointer in OWN_OF_A_ROW)
     content = await asyncio.to_thread(lists.repaired_alike, found, column, numbers, repair)
     await check_anew(visit, found, content)
@@ -68,25 +70,24 @@ def _cells(visit: Visit, of_list: AddressList) -> dict[int, dict[str, str]]:
     columns, found = sorted(of_list.mapping), dict[int, dict[str, str]]()
     for name in visit.form.values:
         if at := CELL.fullmatch(name):
-            value = visit.form.text(name)
-            if len(value) > VALUE_CHARACTERS_MAX:
-                message = Sentence("A value has at most {n} characters here.", n=VALUE_CHARACTERS_MAX)
-                raise errors.Invalid.at(f"/{name}", "too_long", message)
+            value = _value(visit, name)
             if int(at[2]) < len(columns):
                 found.setdefault(int(at[1]), {})[columns[int(at[2])]] = value
     return found
 
 
+def _value(visit: Visit, name: str) -> str:
+    value = visit.form.text(name)
+    if len(value) > VALUE_CHARACTERS_MAX:
+        message = Sentence("A value has at most {n} characters here.", n=VALUE_CHARACTERS_MAX)
+        raise errors.Invalid.at(f"/{name}", "too_long", message)
+    return value
+
+
 def _repair(visit: Visit, *, is_own: bool) -> Repair:
     """As it was typed; raises Invalid for what is too long or no country."""
-    form = visit.form
-    values = {form.text(f"wrong{place}"): form.text(f"right{place}") for place in range(VALUES)}
-    every, country = "" if is_own else form.text("every"), form.text("country")
-    named = {"every": every, **{f"right{place}": form.text(f"right{place}") for place in range(VALUES)}}
-    for name, value in named.items():
-        if len(value) > VALUE_CHARACTERS_MAX:
-            message = Sentence("A value has at most {n} characters here.", n=VALUE_CHARACTERS_MAX)
-            raise errors.Invalid.at(f"/{name}", "too_long", message)
+    every, country = "" if is_own else _value(visit, "every"), visit.form.text("country")
+    values = {visit.form.text(f"wrong{place}"): _value(visit, f"right{place}") for place in range(VALUES)}
     if country and country not in registers.countries():
         raise errors.Invalid.at("/country", "invalid_value", "Choose a country of the list.")
     return Repair({wrong: right for wrong, right in values.items() if right}, every, country)
@@ -101,10 +102,7 @@ def _fits(value: str) -> bool:
 async def _alike(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form
     async with visit.read() as db:
-        found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
-        problem, column, numbers = await lists.rows_of(
-            db, caller=visit.caller, found=found, key=visit.query.get("kind", "")
-        )
+        found, (problem, column, numbers) = await _rows_alike(visit, db)
         pipeline = await pipeline_of(visit, db, found)
     text = await asyncio.to_thread(lists.text_of, found, found.layout.reading)
     counts = await asyncio.to_thread(imports.wrong_values, text, found.separator, column=column, numbers=numbers)
@@ -217,14 +215,13 @@ async def result_page(visit: Visit, db: Database) -> Response:
     found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
     job = await _job(visit, db, found.import_id)
     pipeline = await pipeline_of(visit, db, found)
-    failed, next_url = await _failed(visit, db, job, f"{LISTS}/{found.list_id}/result")
-    kinds = await _kinds(db, job)
     if job is None:
         return html.redirect(f"{LISTS}/{found.list_id}/check")
+    told = await _failed(visit, db, job, f"{LISTS}/{found.list_id}/result")
     more = {"messages_url": SendingFilter(pipeline=pipeline.pipeline_id, tab="waiting").url()}
     if job.rows_created and visit.may_open(queue_items.NEW_ACT):
         more["act_url"] = address(queue_items.NEW_ACT, **{"import": job.import_id})
-    return _progress(visit, found, job, pipeline, step=5, failed=failed, next_url=next_url, kinds=kinds, **more)
+    return _progress(visit, found, job, pipeline, step=5, **told, **more)
 
 
 @routes.post(f"{ONE}/resume", scope="Queue.Create")
@@ -295,23 +292,15 @@ async def _job(visit: Visit, db: Database, import_id: str | None) -> ImportRecor
     return await imports_service.get(db, caller=visit.caller, import_id=import_id) if import_id else None
 
 
-async def _failed(visit: Visit, db: Database, job: ImportRecord | None, here: str) -> tuple[list[ImportRowRecord], str]:
-    """A page of the rows that failed, and the address of the next one."""
-    if job is None or not job.rows_failed:
-        return [], ""
-    after = visit.query.get("after", "")
+async def _failed(visit: Visit, db: Database, job: ImportRecord, here: str) -> dict[str, Any]:
+    """A page of the rows that failed, the address of the next one, and the problems, the most frequent first."""
+    if not job.rows_failed:
+        return {"failed": [], "next_url": "", "kinds": []}
+    after, key = visit.query.get("after", ""), {"organization_id": job.organization_id, "import_id": job.import_id}
     number = int(after) if after.isascii() and after.isdigit() and len(after) <= NUMBER_DIGITS else 0
-    rows = await imports_service.list_failed_rows(
-        db, organization_id=job.organization_id, import_id=job.import_id, after=number, limit=ROWS + 1
-    )
-    return rows[:ROWS], f"{here}?after={rows[ROWS - 1].row}#faulty" if len(rows) > ROWS else ""
-
-
-async def _kinds(db: Database, job: ImportRecord | None) -> list[Problem]:
-    """The problems by their sentence, the most frequent first, each with the number of its rows."""
-    if job is None or not job.rows_failed:
-        return []
-    return await lists.list_problems(db, organization_id=job.organization_id, import_id=job.import_id)
+    rows = await imports_service.list_failed_rows(db, **key, after=number, limit=ROWS + 1)
+    next_url = f"{here}?after={rows[ROWS - 1].row}#faulty" if len(rows) > ROWS else ""
+    return {"failed": rows[:ROWS], "next_url": next_url, "kinds": await lists.list_problems(db, **key)}
 
 
 @routes.get(f"{ONE}/check", scope="Queue.Read")
@@ -320,20 +309,17 @@ async def _check(visit: Visit, refusal: errors.Refusal | None = None) -> Respons
         found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
         job = await _job(visit, db, found.check_id)
         pipeline = await pipeline_of(visit, db, found)
-        failed, next_url = await _failed(visit, db, job, f"{LISTS}/{found.list_id}/check")
-        kinds = await _kinds(db, job)
+        told = await _failed(visit, db, job, f"{LISTS}/{found.list_id}/check") if job else {}
     here = f"{LISTS}/{found.list_id}"
     if found.import_id and refusal is None:
         return html.redirect(f"{here}/result")
     if job is None:
         return html.redirect(f"{here}/columns" if "Queue.Create" in visit.caller.scopes else LISTS)
     cells: Mapping[int, Mapping[str, str]] = {}
-    if failed and job.has_ended and found.content is not None and "Queue.Create" in visit.caller.scopes:
+    if told["failed"] and job.has_ended and found.content is not None and "Queue.Create" in visit.caller.scopes:
         text = await asyncio.to_thread(lists.text_of, found, found.layout.reading)
-        cells = await asyncio.to_thread(imports.cells_of, text, found.separator, {one.row for one in failed})
-    return _progress(
-        visit, found, job, pipeline, step=3, failed=failed, next_url=next_url, kinds=kinds, cells=cells, refusal=refusal
-    )
+        cells = await asyncio.to_thread(imports.cells_of, text, found.separator, {one.row for one in told["failed"]})
+    return _progress(visit, found, job, pipeline, step=3, **told, cells=cells, refusal=refusal)
 
 
 def _fields(

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -12,7 +13,7 @@ from afterword.asking.questionnaires import access, condition_rows, metadata
 from afterword.asking.questionnaires.condition_rows import Subjects
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.console import conditions
-from afterword.console.inputs import Input, Options, differences, document_of, read_as, shown
+from afterword.console.inputs import Input, Options, differences, document_of, placed, read_as, shown
 from afterword.console.nouns import inputs_of
 from afterword.console.screens import Form, Marked, Screens, Visit
 from afterword.core.messaging import segments
@@ -119,7 +120,7 @@ async def save_part(visit: Visit) -> Response:
             return await _show(visit, tried=await _try(visit, changes))
         return await change(visit, changes)
     except errors.Invalid as invalid:
-        return await _show(visit, errors.Invalid(invalid.detail, errors=_placed(visit, invalid)))
+        return await _show(visit, placed(placed(invalid, partial(_place, visit.form))))
 
 
 def _may_try(visit: Visit) -> bool:
@@ -179,19 +180,11 @@ def _typed_reminders(form: Form, pipeline: Pipeline) -> list[dict[str, Any]]:
     return found
 
 
-def _placed(visit: Visit, refusal: errors.Invalid) -> list[errors.FieldError]:
-    """The errors at the fields of the form; those of another part are told as they are."""
-
-    def place(pointer: str) -> str:
-        head, *parts = pointer.removeprefix("/").split("/")
-        if head == "reminders" and len(parts) > 1:
-            return f"/{parts[1].removeprefix('delay_')}-{parts[0]}"
-        if head == "conditions":
-            values = conditions.typed(visit.form)
-            return "/document" if values.document else f"/{condition_rows.place_of(parts, values.rows)}"
-        return f"/{head}"
-
-    return [replace(one, pointer=place(one.pointer or "")) for one in refusal.errors]
+def _place(form: Form, pointer: str) -> str:
+    head, *parts = pointer.removeprefix("/").split("/")
+    if head == "reminders" and len(parts) > 1:
+        return f"/{parts[1].removeprefix('delay_')}-{parts[0]}"
+    return conditions.place_of(pointer, conditions.typed(form))
 
 
 @routes.get(f"{ONE}/{{part}}", scope="Pipeline.Update")
@@ -288,8 +281,7 @@ async def save(visit: Visit) -> Response:
         changes = read_as(PipelineUpdate, _document(pipeline, chosen, texts), visit).given
         saved = await change(visit, changes)
     except errors.Invalid as invalid:
-        wrong = [errors.FieldError(one.code, one.message, pointer=_field_of(one.pointer)) for one in invalid.errors]
-        return await _show_message(visit, errors.Invalid(invalid.detail, errors=wrong))
+        return await _show_message(visit, placed(invalid, _field_of))
     saved.headers["Location"] = chosen.url(f"{url_of(pipeline)}/messages", done="saved")
     return saved
 
@@ -334,9 +326,9 @@ def sent_of(visit: Visit, test: TestMessage, result: TestResult) -> dict[str, An
     }
 
 
-def _field_of(pointer: str | None) -> str:
+def _field_of(pointer: str) -> str:
     """The field of the form with this member: `/messages/el/button` and `/message_button` are its `button`."""
-    last = (pointer or "").rpartition("/")[2].removeprefix("message_")
+    last = pointer.rpartition("/")[2].removeprefix("message_")
     return f"/{last}" if last in placeholders.MESSAGE_TEXTS else "/body"
 
 

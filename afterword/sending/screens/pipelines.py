@@ -29,6 +29,7 @@ from afterword.sending.queue import lists
 from afterword.sending.queue.lists import RequestedItems
 from afterword.sending.screens import queue_items
 from afterword.sending.screens.contact_policy import PATH as POLICY
+from afterword.sending.screens.providers import reason_of
 from afterword.sending.screens.queue_items import SENDING, SendingFilter
 from afterword.tenants import audit
 
@@ -313,16 +314,11 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
 
 
 PAUSE: Final = f"{SENDING}/pause"
-REASON_CHARACTERS_MAX: Final = 500
 
 
-@routes.post(PAUSE, scope="Provider.Update")
+@routes.post(PAUSE, scope="Provider.Update", again=(errors.Invalid,))
 async def pause(visit: Visit) -> Response:
-    reason = visit.form.text("reason")
-    if not 0 < len(reason) <= REASON_CHARACTERS_MAX:
-        message = visit.words("Give a reason, in up to 500 characters.")
-        return await _form(visit, errors.Invalid.at("/reason", "required", message))
-    await visit.change(accounts.pause_all, caller=visit.caller, reason=reason)
+    await visit.change(accounts.pause_all, caller=visit.caller, reason=reason_of(visit))
     return html.redirect(f"{SENDING}?done=all_paused")
 
 

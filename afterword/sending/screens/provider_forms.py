@@ -19,7 +19,6 @@ from afterword.sending.providers import service as providers
 from afterword.sending.providers.service import Account
 from afterword.sending.screens.providers import KINDS, PROVIDER, PROVIDERS, name_of, own_account_of, url_of
 
-TITLE_CHARACTERS_MAX: Final = 200
 DOTS_MAX: Final = 100  # in a line of a description
 SECURITIES: Final[Mapping[str, Marked]] = {
     "tls": "TLS from the start (port 465)",
@@ -151,7 +150,7 @@ def _columns_of(visit: Visit, kind: str, *, is_new: bool) -> dict[str, Any]:
     """Of an account that there is, without secrets that were left empty. Raises Invalid."""
     form, words, wrong = visit.form, visit.words, list[errors.FieldError]()
     title = form.text("title")
-    if not 0 < len(title) <= TITLE_CHARACTERS_MAX:
+    if not 0 < len(title) <= providers.TITLE_CHARACTERS_MAX:
         wrong.append(errors.FieldError("required", words("Give it a name of up to 200 characters."), pointer="/title"))
     settings: dict[str, Any] = {}
     for field in FIELDS[kind]:

@@ -8,15 +8,13 @@ from afterword import errors
 from afterword.console.removals import removal
 from afterword.console.screens import Database, Marked, Screens, Visit
 from afterword.core.messaging.domain_records import SENTENCES, Finding
-from afterword.core.wire.lists import Page
 from afterword.kit import db as databases
 from afterword.kit.transport.base import EMAIL, SMS, WEBHOOK
 from afterword.kit.ui.lists import Column, Listing
-from afterword.kit.web import fields, html
+from afterword.kit.web import html
 from afterword.sending.channels.accounts import CALLED_BACK
 from afterword.sending.intake import test_messages
 from afterword.sending.providers import domains, health, service as providers
-from afterword.sending.providers.api import Provider
 from afterword.sending.providers.health import ReportedShare
 from afterword.sending.providers.service import Account
 from afterword.sending.receipts import inbound
@@ -26,8 +24,6 @@ from afterword.tenants.screens import audit
 
 PROVIDERS: Final = "/console/settings/providers"
 PROVIDER: Final = f"{PROVIDERS}/{{account_id}}"
-LISTING: Final = fields.listing_of(Provider)
-REASON_CHARACTERS_MAX: Final = 500
 # Text by kind; all but the last are added here.
 KINDS: Final[dict[str, Marked]] = {
     "smtp": "Mail server (SMTP)", "sms_twilio": "SMS by Twilio", "sms_http": "SMS by another gateway",
@@ -62,16 +58,13 @@ routes = Screens()
 @routes.get(PROVIDERS, scope="Provider.Read")
 async def providers_page(visit: Visit, db: Database) -> Response:
     words = visit.words
-    visit.caller.require_whole()
-    found = await providers.list_own_accounts(
-        db, organization_id=visit.caller.organization_id, page=Page.first(LISTING, limit=providers.ACCOUNTS_MAX)
-    )
+    found = await providers.own_accounts(db, caller=visit.caller)
     heads = (words("Account"), words("Channel"), words("State"), words("Pipelines"))
     return visit.page(
         "providers.html",
         title=words("Sending accounts"),
         list=Listing(
-            rows=[_row(visit, account) for account in found.items],
+            rows=[_row(visit, account) for account in found],
             columns=[Column(text=text) for text in heads],
             empty=words("No account yet. Add your mail server, or a provider of SMS."),
             empty_link=(words("New account"), f"{PROVIDERS}/new") if "Provider.Create" in visit.caller.scopes else None,
@@ -79,13 +72,17 @@ async def providers_page(visit: Visit, db: Database) -> Response:
     )
 
 
-@routes.post(f"{PROVIDER}/pause", scope="Provider.Update")
-async def pause_provider(visit: Visit) -> Response:
+def reason_of(visit: Visit) -> str:
+    """Why somebody pauses, as it was typed. Raises Invalid."""
     reason = visit.form.text("reason")
-    if not 0 < len(reason) <= REASON_CHARACTERS_MAX:
-        message = visit.words("Give a reason, in up to 500 characters.")
-        return await _pause_form(visit, errors.Invalid.at("/reason", "required", message))
-    account = await visit.change(providers.pause, caller=visit.caller, **visit.ids, reason=reason)
+    if not 0 < len(reason) <= health.REASON_CHARACTERS_MAX:
+        raise errors.Invalid.at("/reason", "required", visit.words("Give a reason, in up to 500 characters."))
+    return reason
+
+
+@routes.post(f"{PROVIDER}/pause", scope="Provider.Update", again=(errors.Invalid,))
+async def pause_provider(visit: Visit) -> Response:
+    account = await visit.change(providers.pause, caller=visit.caller, **visit.ids, reason=reason_of(visit))
     return html.redirect(f"{url_of(account)}?done=account_paused")
 
 
@@ -99,10 +96,8 @@ async def resume_provider(visit: Visit) -> Response:
 @routes.get(f"{PROVIDER}/default", scope="Provider.Update")
 async def confirm_default(visit: Visit) -> Response:
     words, account = visit.words, await visit.find(providers.get)
-    async with visit.read() as db:
-        moved = await providers.count_other_pipelines(
-            db, organization_id=account.organization_id, channel_id=account.channel_id, account_id=account.account_id
-        )
+    every = await visit.load(providers.own_accounts, caller=visit.caller)
+    moved = sum(one.pipelines for one in every if one.channel_id == account.channel_id) - account.pipelines
     return visit.confirm(
         title=words("Send everything through “{name}”?", name=name_of(visit, account)),
         sentences=[

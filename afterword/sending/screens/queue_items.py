@@ -202,7 +202,7 @@ async def list_items(visit: Visit) -> Response:
         period=chosen.chosen_period.field(words, PERIODS),
         reasons=_reasons(words, counts, chosen),
         acts_url=chosen.url(tab=chosen.tab if chosen.tab == "failed" else "all").replace(SENDING, NEW_ACT, 1),
-        acts_count=_acts_count(counts, chosen),
+        acts_count=sum_of(counts, [waits_or_failed(chosen)], reason_of(chosen)),
         may_repeat=visit.may_open(NEW_ACT) and "Queue.Create" in visit.caller.scopes,
         plan=plan,
     )
@@ -470,10 +470,9 @@ def sum_of(counts: list[Count], statuses: Sequence[PublicItem], reason: str | No
     return f"{total}+" if any(one.is_capped for one in ours) else total
 
 
-def _acts_count(counts: list[Count], chosen: SendingFilter) -> int | str:
-    """The messages that an act on this list would find: those that failed on their tab, else those that wait."""
-    status = PublicItem.FAILED if chosen.tab == "failed" else PublicItem.PENDING
-    return sum_of(counts, [status], reason_of(chosen))
+def waits_or_failed(chosen: SendingFilter) -> PublicItem:
+    """The status of the messages that an act finds: those that failed on their tab, else those that wait."""
+    return PublicItem.FAILED if chosen.tab == "failed" else PublicItem.PENDING
 
 
 def _reasons(words: Texts, counts: list[Count], chosen: SendingFilter) -> list[tuple[str, str, int | str]]:

@@ -1,7 +1,9 @@
 """Sequences: a response to one questionnaire leads to a message of another; tried before it is saved."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
+from types import SimpleNamespace
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -12,8 +14,9 @@ from afterword.asking.questionnaires.condition_rows import Subjects, with_named
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.cases import previews
 from afterword.console import conditions
-from afterword.console.conditions import Values, place_of, with_seen
-from afterword.console.inputs import read_as, same_version
+from afterword.console.conditions import place_of, with_seen
+from afterword.console.inputs import placed, read_as
+from afterword.console.nouns import saved
 from afterword.console.removals import removal
 from afterword.console.screens import Marked, Screens, Visit
 from afterword.core.scheduling.statuses import PUBLIC_ITEM, Item
@@ -53,20 +56,13 @@ REASONS: Final[Mapping[str, Marked]] = {
     "too_deep": "the chain of messages is too long",
     "inactive": "the pipeline was removed",
 }  # fmt: skip; others are those of messages
+BLANK: Final = SimpleNamespace(
+    title="", kind="manual", trigger="completed", pipeline_id="", active=True, conditions=None
+)
+
+AGAIN: Final = (errors.Invalid, errors.Stale)
 
 routes = Screens()
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """The form as it is stored, or as somebody typed it."""
-
-    title: str
-    kind: str
-    trigger: str
-    pipeline_id: str
-    is_active: bool
-    condition: Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,26 +109,6 @@ async def list_sequences(visit: Visit, db: Database) -> Response:
             **page_links(found, visit.query, SEQUENCES),
         ),
     )
-
-
-@routes.get(NEW, scope="Sequence.Create")
-async def new_page(visit: Visit) -> Response:
-    return await _show(visit, None)
-
-
-@routes.post(NEW, scope="Sequence.Create")
-async def make(visit: Visit) -> Response:
-    return await _answer(visit, None)
-
-
-@routes.get(ONE, scope="Sequence.Read")
-async def page(visit: Visit) -> Response:
-    return await _show(visit, await visit.row(SEQUENCE))
-
-
-@routes.post(ONE, scope="Sequence.Update")
-async def change(visit: Visit) -> Response:
-    return await _answer(visit, await visit.row(SEQUENCE))
 
 
 @routes.get(f"{ONE}/responses", scope="Sequence.Read")
@@ -212,69 +188,40 @@ async def _around(visit: Visit, db: Database, rule: Sequence | None) -> Around:
     return Around(source, pipelines, names, await with_seen(visit, db, subjects))
 
 
-def _stored(rule: Sequence | None, around: Around) -> Draft:
-    if rule is None:
-        return Draft("", "manual", "completed", "", is_active=True, condition=Values("all", []))
-    condition = conditions.stored(rule.conditions, around.subjects)
-    return Draft(rule.title, rule.kind, rule.trigger, rule.pipeline_id, is_active=rule.active, condition=condition)
-
-
-def _typed(visit: Visit, rule: Sequence | None) -> Draft:
-    form = visit.form
-    return Draft(
-        form.text("title"),
-        rule.kind if rule else form.text("kind"),
-        form.text("trigger"),
-        form.text("pipeline_id"),
-        is_active=form.text("active") == "1",
-        condition=conditions.typed(form),
-    )
-
-
-async def _answer(visit: Visit, rule: Sequence | None) -> Response:
+@routes.post(NEW, scope="Sequence.Create", again=AGAIN)
+@routes.post(ONE, scope="Sequence.Update", again=AGAIN)
+async def save(visit: Visit) -> Response:
     """Save the form, or try it on the newest responses."""
-    draft = _typed(visit, rule)
-    try:
-        around = await visit.load(lambda db: _around(visit, db, rule))
-        document = {
-            "title": draft.title,
-            "trigger": draft.trigger,
-            "pipeline_id": draft.pipeline_id,
-            "active": draft.is_active,
-            "conditions": conditions.condition_of(visit, draft.condition, around.subjects),
-        }
-        once = {} if rule else {"kind": draft.kind, "from_questionnaire_id": visit.form.text("from")}
-        kind = structs.update_of(SEQUENCE) if rule else structs.creation_of(SEQUENCE)
-        columns = read_as(kind, {**document, **once}, visit).named()
-        if visit.form.text("then") == "preview" and around.source:
-            async with visit.read() as db:
-                tried = await _tried(visit, db, around, draft, columns["conditions"])
-            return await _show(visit, rule, draft=draft, tried=tried)
-        async with visit.write() as db:
-            if rule is None:
-                key = (await nouns.create(SEQUENCE, db, columns=columns, **visit.acting)).record.sequence_id
-            else:
-                key, expect = rule.sequence_id, same_version(visit)
-                await nouns.update(SEQUENCE, db, key=key, changes=columns, expect=expect, **visit.acting)
-    except (errors.Invalid, errors.Stale) as refusal:
-        if isinstance(refusal, errors.Invalid):
-            wrong = [replace(one, pointer=place_of(one.pointer or "", draft.condition)) for one in refusal.errors]
-            refusal = errors.Invalid(refusal.detail, errors=wrong)
-        return await _show(visit, rule, draft=draft, refusal=refusal)
-    return html.redirect(f"{SEQUENCES}/{key}?done=saved")
+    form, rule = visit.form, await _rule(visit)
+    around = await visit.load(lambda db: _around(visit, db, rule))
+    document: dict[str, Any] = {
+        **{name: form.text(name) for name in ("title", "trigger", "pipeline_id")},
+        "active": form.text("active") == "1",
+        "conditions": conditions.condition_of(visit, conditions.typed(form), around.subjects),
+    }
+    if rule is None:
+        document |= {"kind": form.text("kind"), "from_questionnaire_id": form.text("from")}
+    if form.text("then") == "preview" and around.source:
+        columns = read_as((structs.update_of if rule else structs.creation_of)(SEQUENCE), document, visit).named()
+        async with visit.read() as db:
+            tried = await _tried(visit, db, around.source, around.pipelines.get(columns["pipeline_id"]), columns)
+        return await page(visit, tried=tried)
+    stored = await saved(visit, SEQUENCE, rule, document, partial(nouns.create, SEQUENCE))
+    return html.redirect(f"{SEQUENCES}/{stored.sequence_id}?done=saved")
 
 
-async def _tried(visit: Visit, db: Database, around: Around, draft: Draft, condition: object) -> list[str]:
+async def _tried(
+    visit: Visit, db: Database, source: Questionnaire, pipeline: Pipeline | None, columns: Mapping[str, Any]
+) -> list[str]:
     """The number of the newest responses that it would follow, and of those without an address on the channel."""
-    words, source, pipeline = visit.words, around.source, around.pipelines.get(draft.pipeline_id)
-    assert source is not None  # noqa: S101
+    words = visit.words
     found = await previews.newest(
         db,
         caller=visit.caller,
         application_id=source.owner_application_id,
         questionnaire_ids=[source.questionnaire_id],
-        trigger=draft.trigger,
-        conditions=condition,
+        trigger=columns["trigger"],
+        conditions=columns["conditions"],
     )
     if not found.responses:
         return [words("There is no response yet to try it on.")]
@@ -297,19 +244,26 @@ async def _tried(visit: Visit, db: Database, around: Around, draft: Draft, condi
     return [text, of_newest.replace("{lacking}", words.count(lacking))]
 
 
-async def _show(
-    visit: Visit,
-    rule: Sequence | None,
-    *,
-    draft: Draft | None = None,
-    refusal: errors.Refusal | None = None,
-    tried: list[str] | None = None,
-) -> Response:
-    words, scopes = visit.words, visit.caller.scopes
+async def _rule(visit: Visit) -> Sequence | None:
+    """None on the page of a new one."""
+    return await visit.row(SEQUENCE) if "sequence_id" in visit.ids else None
+
+
+@routes.get(NEW, scope="Sequence.Create")
+@routes.get(ONE, scope="Sequence.Read")
+async def page(visit: Visit, refusal: errors.Refusal | None = None, *, tried: list[str] | None = None) -> Response:
+    words, scopes, form, rule = visit.words, visit.caller.scopes, visit.form, await _rule(visit)
     around = await visit.load(lambda db: _around(visit, db, rule))
-    shown = draft or _stored(rule, around)
+    stored: Any = rule or BLANK
+    value = {name: getattr(stored, name) for name in ("title", "kind", "trigger", "pipeline_id", "active")}
+    condition = conditions.stored(stored.conditions, around.subjects)
+    if form.values:
+        value = {name: form.text(name) or (rule.kind if rule and name == "kind" else "") for name in value}
+        condition = conditions.typed(form)
+    if isinstance(refusal, errors.Invalid):
+        refusal = placed(refusal, partial(place_of, values=condition))
     places, here = around.pipelines, f"{SEQUENCES}/{rule.sequence_id}" if rule else NEW
-    pipeline = places.get(shown.pipeline_id)
+    pipeline = places.get(value["pipeline_id"])
     titles = {key: f"{around.names.get(one.questionnaire_id, '')} · {one.title}" for key, one in places.items()}
     return visit.page(
         "sequence.html",
@@ -317,7 +271,7 @@ async def _show(
         path=here,
         is_new=rule is None,
         may_save="Sequence.Update" in scopes if rule else True,
-        draft=shown,
+        value=value,
         source=around.source,
         sources=list(around.names.items()),
         pipelines=[("", words("choose…")), *titles.items()],
@@ -326,7 +280,7 @@ async def _show(
         delay=delay_of(words, pipeline, around.subjects) if pipeline else "",
         kinds=[(key, words(text)) for key, text in KINDS.items()],
         triggers=[(key, words(text)) for key, text in TRIGGERS.items()],
-        condition_rows=conditions.values_of(words, shown.condition, around.subjects),
+        condition_rows=conditions.values_of(words, condition, around.subjects),
         version=version_of(rule) if rule else "",
         tried=tried,
         done_url=f"{here}/responses" if rule and "Queue.Read" in scopes else "",

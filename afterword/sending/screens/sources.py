@@ -1,8 +1,7 @@
 """Settings: shops and help desks, each with its address, its rules as sentences and its last events."""
 
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, Final
@@ -14,8 +13,8 @@ from afterword import errors
 from afterword.asking.questionnaires import condition_rows
 from afterword.asking.questionnaires.condition_rows import Subject, Subjects
 from afterword.console import conditions
-from afterword.console.inputs import Input, document_of, filled, read_as, same_version
-from afterword.console.nouns import inputs_of, screens_of
+from afterword.console.inputs import Input, document_of, filled, placed, read_as
+from afterword.console.nouns import inputs_of, saved, screens_of
 from afterword.console.removals import removal
 from afterword.console.screens import Marked, Visit
 from afterword.core.questionnaires.conditions import Kind
@@ -25,8 +24,6 @@ from afterword.core.sources.parts import SourceKind, Value, What
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns, structs
-from afterword.kit.nouns.declaration import Noun, R
-from afterword.kit.nouns.service import Made
 from afterword.kit.texts import Texts
 from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.ui.text import near_moment
@@ -94,12 +91,6 @@ def _note_inputs(name: str) -> list[Input]:
     return [one for one in inputs if one.label and not (one.name == "note_address" and NOTES[name].address)]
 
 
-def _moved(refusal: errors.Refusal | None, place: Callable[[str], str]) -> errors.Refusal | None:
-    """The refusal with its errors at the fields of the form."""
-    wrong = [replace(one, pointer=place(one.pointer or "")) for one in (refusal.errors if refusal else ())]
-    return errors.Invalid(refusal.detail, errors=wrong) if refusal and wrong else refusal
-
-
 async def _source(visit: Visit) -> Source | None:
     """The source of the address; None on the page of a new one."""
     return await visit.row(SOURCE) if "source_id" in visit.ids else None
@@ -137,7 +128,7 @@ async def source_form(visit: Visit, refusal: errors.Refusal | None = None) -> Re
             inputs,
             SimpleNamespace(**stored),
             version=source.version if source else "",
-            refusal=_moved(refusal, lambda pointer: pointer.replace("/settings/", "/settings-", 1)),
+            refusal=refusal and placed(refusal, lambda pointer: pointer.replace("/settings/", "/settings-", 1)),
             options={"application_id": [*every, *((one.application_id, one.display_name) for one in applications)]},
         ),
     )
@@ -151,26 +142,14 @@ async def save_source(visit: Visit) -> Response:
     document = document_of(visit.form, _inputs(kind)) | ({} if source else {"kind": kind.name})
     settings = {name: document.pop(f"settings-{name}") for name in kind.settings}
     document["settings"] = {name: text for name, text in settings.items() if text}
-    saved = await _saved(visit, SOURCE, source, document, partial(nouns.create, SOURCE))
-    return html.redirect(f"{PATH}/{saved.source_id}?done=saved")
+    kept = await saved(visit, SOURCE, source, document, partial(nouns.create, SOURCE))
+    return html.redirect(f"{PATH}/{kept.source_id}?done=saved")
 
 
 @routes.post(f"{ONE}/notes/test", scope="Source.Update")
 async def test_notes(visit: Visit) -> Response:
     source = await notes.try_notes(visit.pool, caller=visit.caller, source_id=visit.id("source_id"), site=visit.site)
     return html.redirect(f"{PATH}/{source.source_id}{'' if source.note_problem else '?done=notes_work'}")
-
-
-async def _saved(
-    visit: Visit, noun: Noun[R], row: R | None, document: Mapping[str, Any], create: Callable[..., Awaitable[Made[R]]]
-) -> R:
-    """The row with what the form has, or a new one. Raises what its rules raise."""
-    columns = read_as((structs.update_of if row else structs.creation_of)(noun), document, visit).named()
-    async with visit.write() as db:
-        if row is None:
-            return (await create(db, columns=columns, **visit.acting)).record
-        key, expect = getattr(row, noun.key), same_version(visit)
-        return await nouns.update(noun, db, key=key, changes=columns, expect=expect, **visit.acting)
 
 
 @routes.get(ONE, scope="Source.Read")
@@ -341,7 +320,8 @@ async def rule_form(
         pipelines = [(one.pipeline_id, text) for one, text in await choices_of(visit, db)]
     stored, kind = rule or RULE_BLANK, KINDS.get(source.kind)
     known = condition_rows.with_named(subjects, stored.conditions)
-    typed = conditions.typed(visit.form) if visit.form.values else None
+    values = visit.form.values
+    typed = conditions.typed(visit.form) if values else conditions.stored(stored.conditions, known)
     whats = [(one, words(text)) for one, text in WHATS.items() if kind is None or one in kind.whats]
     return visit.page(
         "source_rule.html",
@@ -350,7 +330,7 @@ async def rule_form(
         here=f"{PATH}/{source.source_id}",
         path=visit.request.url.path,
         rule_id=rule.source_rule_id if rule else "",
-        conditions=conditions.values_of(words, typed or conditions.stored(stored.conditions, known), known),
+        conditions=conditions.values_of(words, typed, known),
         has_pipelines=bool(pipelines),
         tried=tried,
         **filled(
@@ -358,17 +338,10 @@ async def rule_form(
             inputs_of(RULE),
             stored,
             version=rule.version if rule else "",
-            refusal=_moved(refusal, partial(_place, typed)),
+            refusal=refusal and placed(refusal, partial(conditions.place_of, values=typed)),
             options={"pipeline_id": pipelines, "what": whats, "unless": whats},
         ),
     )
-
-
-def _place(typed: conditions.Values | None, pointer: str) -> str:
-    head, *parts = pointer.removeprefix("/").split("/")
-    if head != "conditions" or typed is None:
-        return f"/{head}"
-    return "/document" if typed.document else f"/{condition_rows.place_of(parts, typed.rows)}"
 
 
 @routes.post(f"{ONE}/rules/new", scope="Source.Create", again=AGAIN)
@@ -384,7 +357,7 @@ async def save_rule(visit: Visit) -> Response:
         columns = read_as(structs.creation_of(RULE), document, visit).named()
         tried = await visit.load(service.try_rule, source_id=source.source_id, columns=columns, **visit.acting)
         return await rule_form(visit, tried=_tried(visit, tried))
-    await _saved(visit, RULE, rule, document, partial(records.create_rule, source_id=source.source_id))
+    await saved(visit, RULE, rule, document, partial(records.create_rule, source_id=source.source_id))
     return html.redirect(f"{PATH}/{source.source_id}?done=saved")
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import time
+import tomllib
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -20,46 +21,8 @@ ANN: Final = "ann@example.org"
 
 MANY_PARTS: Final = b"Content-Type: multipart/mixed; boundary=a\n" * (PARTS_MAX + 1)
 
-SAYS: Final[dict[str, tuple[str, bool, str, str | None]]] = {  # kind, hard, code, recipient
-    "postfix_unknown_user": ("bounced", True, "5.1.1", ANN),
-    "postfix_mailbox_full": ("bounced", False, "5.2.2", ANN),
-    "postfix_expired": ("bounced", False, "4.4.1", ANN),
-    "postfix_delivered": ("delivered", False, "2.1.5", ANN),
-    "postfix_no_such_domain": ("bounced", False, "5.4.4", ANN),
-    "postfix_two_recipients": ("bounced", True, "5.1.1", ANN),
-    "postfix_forwarded": ("bounced", True, "5.1.1", "ann.other@example.net"),
-    "postfix_smtputf8": ("bounced", True, "5.1.1", "ann@xn--bcher-kva.example"),
-    "gmail_unknown_user": ("bounced", True, "5.1.1", ANN),
-    "gmail_over_quota": ("bounced", False, "4.2.2", ANN),
-    "gmail_policy": ("bounced", False, "5.7.1", ANN),
-    "exchange_unknown_user": ("bounced", True, "5.1.10", ANN),
-    "exchange_restricted": ("bounced", False, "5.7.133", ANN),
-    "exchange_disabled": ("bounced", True, "5.2.1", ANN),
-    "exchange_encoded_headers": ("bounced", True, "5.1.1", ANN),
-    "exim_report": ("bounced", True, "5.1.1", ANN),  # its Status says 5.0.0, which says nothing
-    "exim_words": ("bounced", True, "5.1.1", ANN),
-    "exim_words_no_code": ("bounced", False, "", ANN),
-    "qmail": ("bounced", True, "5.1.1", ANN),
-    "qmail_own_words": ("bounced", True, "5.1.1", ANN),
-    "sendmail": ("bounced", True, "5.1.1", ANN),
-    "arf_abuse": ("complained", False, "abuse", ANN),
-    "arf_redacted": ("complained", False, "abuse", None),
-}
-UNPROVEN: Final = {
-    "unproven_message_id": ITEM,
-    "unproven_wrong_hash": ITEM,
-    "unproven_address_alone": None,
-    "arf_unproven": ITEM,
-}
-NOTHING: Final = {
-    "postfix_delayed": "under way",
-    "exim_warning": "under way",
-    "arf_not_spam": "no complaint",
-    "vacation": "automatic reply",
-    "vacation_german": "automatic reply",
-    "read_receipt": "automatic reply",
-    "person": "a person's mail",
-}
+TABLES: Final = tomllib.loads(FOLDER.with_suffix(".toml").read_text())
+SAYS, UNPROVEN, NOTHING = TABLES["says"], TABLES["unproven"], TABLES["nothing"]
 
 
 OURS: Final = f"""Return-Path: <ask@shop.example>
@@ -220,6 +183,9 @@ OTHERS: Final = {  # why: mail
 
 SECONDS_MAX: Final = 5  # for a megabyte, on a machine under load; the square of the length took minutes
 HOST: Final = b"From: MAILER-DAEMON@example.org\nSubject: Undelivered\n"
+NESTED: Final = b"".join(
+    b'Content-Type: multipart/mixed; boundary="%d"\n\n--%d\n' % (depth, depth) for depth in range(PARTS_MAX - 1)
+)
 RUN: Final = b'a="' + b";" * 500_000 + b"\n"
 FORM: Final = b"Content-Type: message/delivery-status\nContent-Transfer-Encoding: base64\n\n"
 SLOW: Final = {
@@ -231,6 +197,10 @@ SLOW: Final = {
     "addresses on lines": HOST + b"\n" + b"a@b.example: 550\n" * 40_000,
     "words": HOST + b"\n" + b"user unknown host " * 50_000,
     "fields": FORM.replace(b"base64", b"8bit") + b"Final-Recipient: rfc822; a@b.example\n" * 25_000,
+    "many parts": NESTED,
+    "many parts, and lines": NESTED + b"\n" * LINES_MAX,
+    "lines": HOST + b"\n" * (4 * LINES_MAX),
+    "recipients": HOST + b"X-Failed-Recipients: " + b"a@b.example," * 60_000 + b"\n\n",
     "a line": HOST + b"\n" + b"," * 1_000_000,
     "an encoded line": HOST + b"Content-Transfer-Encoding: base64\n\n" + base64.encodebytes(b"," * 700_000),
 }
@@ -251,7 +221,7 @@ def test_every_sample_is_asked_for() -> None:
 @pytest.mark.parametrize("name", SAYS)
 def test_what_it_says(name: str) -> None:
     [report] = read(sample(name))
-    assert SAYS[name] == (report.kind, report.is_hard, report.code, report.recipient)
+    assert SAYS[name] == [report.kind, report.is_hard, report.code, report.recipient or ""]
     assert (ITEM, True) == (report.item_id, report.is_proven)
     assert ANN not in report.text  # masked
 
@@ -259,7 +229,7 @@ def test_what_it_says(name: str) -> None:
 @pytest.mark.parametrize("name", UNPROVEN)
 def test_what_anybody_could_have_written(name: str) -> None:
     [report] = read(sample(name))
-    assert (UNPROVEN[name], False) == (report.item_id, report.is_proven)
+    assert (UNPROVEN[name], False) == (report.item_id or "", report.is_proven)
 
 
 @pytest.mark.parametrize("name", NOTHING)
@@ -347,16 +317,6 @@ class TestUnreadable:
             for byte in (0, 10, 0x3D, 0xFF):
                 with suppress(Unreadable):
                     read(content[:place] + bytes([byte]) + content[place + 1 :])
-
-    def test_deep_and_long_ones_end(self) -> None:
-        nested = b"".join(
-            b'Content-Type: multipart/mixed; boundary="%d"\n\n--%d\n' % (depth, depth) for depth in range(PARTS_MAX - 1)
-        )
-        long = b"From: MAILER-DAEMON@example.org\n\n" + b"\n" * (4 * LINES_MAX)
-        wide = b"From: MAILER-DAEMON@example.org\nX-Failed-Recipients: " + b"a@b.example," * 60_000 + b"\n\n"
-        for content in (nested, nested + b"\n" * LINES_MAX, long, wide):
-            with suppress(Unreadable):
-                assert len(read(content)) <= bounces.RECIPIENTS_MAX
 
     @pytest.mark.parametrize("name", SLOW)
     def test_a_megabyte_is_read_in_linear_time(self, name: str) -> None:

@@ -1,30 +1,26 @@
 """Contents of callbacks with a good signature; forged ones are in tests/sending/receipts/test_inbound.py."""
 
-import base64
-import hashlib
-import hmac
 import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from afterword.core.messaging import webhooks
 from afterword.core.sources.parts import AGE_SECONDS_MAX
 from afterword.kit.transport.mime import REPORTS_MAX, Unreadable, Unsigned
 from afterword.sending.channels import callbacks
 from afterword.sending.channels.callbacks import CallbackResult, read_standard
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-KEY = callbacks.SECRET_PREFIX + base64.b64encode(b"k" * 24).decode()
+KEY = webhooks.secret_of(b"k" * 24)
 
 
 def read(body: bytes, *, moved: int = 0, key: str = KEY) -> CallbackResult:
     """A callback that was signed `moved` seconds from now."""
-    timestamp = str(int(NOW.timestamp()) + moved)
-    digest = hmac.digest(b"k" * 24, f"m.{timestamp}.".encode() + body, hashlib.sha256)
-    signature = f"v1,{base64.b64encode(digest).decode()}"
-    headers = {"webhook-id": "m", "webhook-timestamp": timestamp, "webhook-signature": f"v1a,x {signature}"}
-    return read_standard(headers=headers, body=body, key=key, now=NOW)
+    headers = webhooks.sign(body, event_id="m", timestamp=int(NOW.timestamp()) + moved, keys=[KEY])
+    signatures = f"v1a,x v1,bm8= {headers['webhook-signature']}"
+    return read_standard(headers={**headers, "webhook-signature": signatures}, body=body, key=key, now=NOW)
 
 
 @pytest.mark.parametrize("moved", [-AGE_SECONDS_MAX - 1, AGE_SECONDS_MAX + 1])
@@ -35,7 +31,7 @@ def test_too_old_or_ahead(moved: int) -> None:
 
 def test_another_key() -> None:
     with pytest.raises(Unsigned, match="another secret made it"):
-        read(b"[]", key=callbacks.SECRET_PREFIX + base64.b64encode(b"o" * 24).decode())
+        read(b"[]", key=webhooks.secret_of(b"o" * 24))
 
 
 @pytest.mark.parametrize(

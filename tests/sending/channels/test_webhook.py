@@ -61,17 +61,7 @@ class TestSend:
         with pytest.raises(WebhookVerificationError):
             Webhook(SECRETS[0]).verify(json.dumps({"a": "b"}), dict(given.headers))
 
-    @pytest.mark.parametrize(
-        ("status", "expected"),
-        [
-            (204, "sent"),
-            (410, "refused"),
-            (429, "throttle"),
-            (500, "recipient"),
-            (401, "recipient"),
-            (302, "recipient"),
-        ],
-    )
+    @pytest.mark.parametrize(("status", "expected"), [(410, "refused"), (500, "recipient"), (401, "recipient")])
     async def test_answers(self, status: int, expected: str) -> None:
         async with Receiver(Reply(status)) as receiver:
             assert expected == kind(await post(receiver.url))

@@ -10,6 +10,7 @@ from afterword.kit import db
 from afterword.kit.transport.base import Sent
 from afterword.sending.providers import health
 from afterword.sending.queue import lanes as lanes_service
+from tests.sending.providers.test_rates import throttle
 from tests.sending.queue.conftest import Client, Queue
 from tests.sending.queue.test_lanes import account, lanes
 
@@ -55,8 +56,8 @@ class TestRates:
             "update channel_account set rate = 40, rate_ceiling = 100, updated_time = now() - interval '1 hour'"
         )
 
-        await self.slow_down(queue)
-        await self.slow_down(queue)  # the same burst
+        await throttle(queue, None)
+        await throttle(queue, None)  # the same burst
 
         assert 20 == await queue.value("select rate from channel_account")
 
@@ -65,9 +66,10 @@ class TestRates:
             await queue.schedule(f"a{number}@example.com")
         await queue.worker().send(Sent(), 80)
 
-        await self.slow_down(
+        await throttle(
             queue,
-            """update event set created_time = now() - case when event_id = (
+            None,
+            first="""update event set created_time = now() - case when event_id = (
                  select min(event_id) from event where type = 'queue_item.sent') then 9.99 else 0 end * interval '1 s'
                where type = 'queue_item.sent'""",
         )
@@ -82,14 +84,16 @@ class TestRates:
             await queue.schedule(f"a{number}@example.com")
         await queue.worker().send(Sent(), 40)
 
-        await self.slow_down(
-            queue, "update event set created_time = now() + interval '1 minute' where type = 'queue_item.sent'"
+        await throttle(
+            queue,
+            None,
+            first="update event set created_time = now() + interval '1 minute' where type = 'queue_item.sent'",
         )  # a minute ahead: however long this takes, less than a second passes
 
         assert 40 == await queue.value("select rate_ceiling from channel_account")
 
     async def test_the_first_throttle_of_a_quiet_account(self, queue: Queue) -> None:
-        await self.slow_down(queue)
+        await throttle(queue, None)
 
         row = (await queue.fetch("select rate, rate_ceiling from channel_account"))[0]
         assert (2.5, health.RATE_CEILING_MIN) == (row["rate"], row["rate_ceiling"])
@@ -106,13 +110,6 @@ class TestRates:
         await queue.execute("update channel_account set refilled_time = now() - interval '1 day'")
         await queue.run(lanes_service.update_tokens, claimed={key: 1})
         assert 20 == await queue.value("select rate from channel_account")
-
-    async def slow_down(self, queue: Queue, first: str = "select") -> None:
-        """A throttle, in the moment of the `first` statement."""
-        key = await account(queue)
-        async with db.transaction(queue.pool) as database:
-            await database._connection.execute(first)
-            await health.slow_down(database, account=key)
 
 
 class TestBreaker:

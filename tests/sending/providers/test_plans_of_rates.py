@@ -85,26 +85,27 @@ def check(plan: dict[str, Any], *, rows_max: int = ROWS_MAX) -> int:
     return most
 
 
-async def test_by_key(throttled: Queue, tell: Tell) -> None:
+async def test_by_key(throttled: Queue, monkeypatch: pytest.MonkeyPatch, tell: Tell) -> None:
     """Whatever is asked of one account or domain finds it by its key; the log is read from its end."""
     organization_id = throttled.house.organization_id
     account_id = await throttled.account_id()
-    one = {"organization_id": organization_id, "account_id": account_id}
-    domain = {**one, "domain": "mail1.example"}
-    keys = [((organization_id, account_id, f"mail{n}.example"), 5) for n in range(1, 51)]
+    one: Any = {"account": (organization_id, account_id)}
+    domain: Any = {**one, "domain": "mail1.example"}
+    keys = {(organization_id, account_id, f"mail{n}.example"): 5 for n in range(1, 51)}
+    monkeypatch.setattr(rates, "SAMPLE_EVENTS", SAMPLE)
     most: dict[str, int] = {}
     async with db.transaction(throttled.pool) as database:
         asked: Any = Explained(database)
         for name, call in {
             "count_domains": rates.count_domains(asked, **domain),
-            "insert_rate": rates.insert_rate(asked, **domain, sample=SAMPLE),
+            "insert_rate": rates.insert_rate(asked, **domain),
             "update_rate of a domain": rates.update_rate(asked, **domain),
             "update_tokens of domains": rates.update_tokens(asked, wanted=keys),
             "update_tokens": lanes.update_tokens(asked, claimed={(organization_id, account_id): 5}),
-            "update_rate": health.update_rate(asked, **one, sample=SAMPLE),
+            "update_rate": health.update_rate(asked, **one),
             "get_gate": lanes.get_lane_block(asked, organization_id=organization_id, pipeline_id=throttled.pipeline_id),
             "list_stamps": lanes.list_fingerprints(asked, lanes=[throttled.lane]),
-            "update_to_healthy": health.update_to_healthy(asked, account=(organization_id, account_id)),
+            "update_to_healthy": health.update_to_healthy(asked, **one),
         }.items():
             asked.plan = {}
             try:
@@ -130,7 +131,7 @@ async def test_what_has_recovered(throttled: Queue) -> None:
     """The job that removes buckets begins with the oldest, and takes a bounded part."""
     async with db.transaction(throttled.pool) as database:
         asked: Any = Explained(database)
-        await rates.prune_rates(asked, quiet_seconds=60, limit=500)
+        await rates.prune_rates(asked, limit=500)
         removed = [node for node in nodes(asked.plan) if node["Node Type"] == "LockRows"]
         check(asked.plan, rows_max=(ACCOUNTS + 3) * DOMAINS)
         assert 500 >= removed[0]["Actual Rows"]

@@ -42,7 +42,7 @@ async def within_rates(
         domain = _domain_of(item, settings[item.lane]) if account in accounts else None
         if domain is not None:
             keys[item.key] = (*account, domain)
-    grants = await rates.take_tokens(db, wanted=Counter(keys.values()))
+    grants = await rates.update_tokens(db, wanted=Counter(keys.values())) if keys else {}
     going: list[Claimed] = []
     over: list[Settlement] = []
     places: dict[DomainKey, int] = defaultdict(int)
