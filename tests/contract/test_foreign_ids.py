@@ -15,7 +15,6 @@ import pytest
 
 from afterword import errors
 from afterword.core.figures.queries import CountQuery
-from afterword.core.scheduling.lanes import AccountKey
 from afterword.core.wire.lists import Listing, Page, Rows
 from afterword.events.log import Position
 from afterword.kit import db
@@ -31,7 +30,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 NOW: Final = datetime(2026, 11, 21, 16, 23, 45, tzinfo=UTC)
 CALL: Final = re.compile(r"\bdb\.(?:fetch|execute)")
-QUERIES: Final = {CountQuery, Found, AccountKey}  # that have an organization
+QUERIES: Final = {CountQuery, Found}  # that have an organization
 VERBS: Final = ("get_", "list_", "count_", "update_", "delete_")
 OF_OURS: Final = (
     "list_days", "get_organization", "get_first_application_id", "list_application_ids", "list_entries",
@@ -203,7 +202,9 @@ def functions() -> list[Callable[..., Any]]:
             if inspect.iscoroutinefunction(function) and function.__module__ == module.__name__:
                 names = inspect.signature(function).parameters
                 verb = verb_of(function)
-                is_told = "organization_id" in names or QUERIES & {one.annotation for one in names.values()}
+                is_told = not names.keys().isdisjoint({"organization_id", "account"}) or QUERIES & {
+                    one.annotation for one in names.values()
+                }
                 if verb.startswith(VERBS) and is_told:
                     found.append(function)
     return found

@@ -163,13 +163,17 @@ async def update_upload(db: Database, *, upload: ResponseUpload, **changes: Any)
         raise errors.Conflict("Somebody has gone on with this file meanwhile.")
 
 
-async def list_cells(db: Database, *, organization_id: str, response_import_id: str, number: int) -> list[list[str]]:
-    """The rows of a piece. Raises FileGone."""
-    content: bytes | None = await db.fetch_value(
+async def _get_piece(db: Database, *, organization_id: str, response_import_id: str, number: int) -> bytes | None:
+    return await db.fetch_value(
         """select content from response_upload_piece
            where organization_id = $1 and response_import_id = $2 and number = $3""",
         *(organization_id, response_import_id, number),
     )
+
+
+async def read_cells(db: Database, *, number: int, **key: str) -> list[list[str]]:
+    """The rows of a piece. Raises FileGone."""
+    content = await _get_piece(db, **key, number=number)
     if content is None:
         raise FileGone("The file is no longer kept. Send it again.")
     return await asyncio.to_thread(lambda: msgspec.json.decode(zlib.decompress(content), type=list[list[str]]))
@@ -238,7 +242,7 @@ async def _step(db: Database, *, upload: ResponseUpload, secret: bytes, now: dat
     acting: dict[str, Any] = {"caller": caller, "now": now}
     target = job if upload.confirmed else None
     work = await imports.open_work(db, **acting, questionnaire_id=job.questionnaire_id, job=target)
-    cells = await list_cells(db, **upload.key, number=upload.next_piece)
+    cells = await read_cells(db, **upload.key, number=upload.next_piece)
     rows = await asyncio.to_thread(read_rows, work, upload, job.file_name or "", upload.next_piece, cells)
     outcomes = await imports.add(db, work=work, rows=rows, secret=secret, now=now)
     faults, unknown = await asyncio.to_thread(_faults, work, upload, cells, outcomes)
