@@ -106,7 +106,7 @@ class TestWho:
         assert ["Shop"] == [one["body"] for one in await told(admin)]
 
     async def test_language_of_the_reader(self, desk: Desk) -> None:
-        anna = await desk.person("anna", profile={"locale": "de"})
+        anna = await desk.person("anna", locale="de")
         await desk.told_case(title="Sauer", subscriber_user_ids=[anna.user_id])
         assert ["Neuer Alarm: Sauer"] == [one["title"] for one in await told(anna)]
 

@@ -20,10 +20,10 @@ ALONE = Secret(b"n" * 32, addresses=b"o" * 32)
 CALLS: Final[Mapping[str, Sequence[str]]] = {
     "tenants/mails.py:insert_mail": ["notice_mail.link"],
     "events/webhooks.py:_new_secret": ["webhook.secret", "webhook.previous_secret"],
-    "asking/instances/anonymity.py:close": ["anonymous_pool.sealed"],
+    "asking/instances/anonymity.py:_close_pool": ["anonymous_pool.sealed"],
     "sending/previews.py:address_of": [],
     "asking/links/public_links.py:_sealed": [],
-    "tenants/logins/identities/service.py:_sealed": ["identity_provider.client_secret"],
+    "tenants/logins/identities/service.py:save": ["identity_provider.client_secret"],
     "tenants/logins/identities/service.py:_opened": ["login_session.id_token"],
     "tenants/logins/identities/service.py:begin": [],
     "tenants/logins/passkeys.py:_challenge": [],

@@ -144,7 +144,7 @@ class TestSend:
 
     async def test_digest(self, desk: Desk) -> None:
         """Two days' worth of notices wait for one mail."""
-        anna = await desk.person("anna", profile={"time_zone": "Europe/Athens"})
+        anna = await desk.person("anna", time_zone="Europe/Athens")
         await anna.ok("PUT", "/notification/subscription", {"digest": "weekly"})
         await desk.alert(subscriber_user_ids=[anna.user_id])
         for _ in range(2):
