@@ -82,9 +82,10 @@ class Connection(asyncpg.Connection):
         return ""
 
     async def reset(self, *, timeout: float | None = None) -> None:
-        """End what was left open."""
+        """Roll back what was left open; an end that was cut off is no error, as which the driver would log it."""
         if self.is_in_transaction() or self._top_xact is not None:  # else there is nothing to undo, and no need to wait
-            await super().reset(timeout=timeout)
+            self._top_xact = None
+            await self.execute("rollback", timeout=timeout)
 
 
 class Hosts:

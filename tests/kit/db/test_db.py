@@ -174,6 +174,27 @@ class TestHangingServer:
             cold.thaw()
             assert 1 == await one_of(pool)
 
+    async def test_a_rollback_that_is_cut_off_leaves_nothing_open(self, database_url: str) -> None:
+        """As where a process stood still for longer than its deadlines, which then pass one after the other."""
+        told: list[object] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+        asked = asyncio.Event()
+
+        async def wait_in_vain(database: db.Database) -> None:
+            asked.set()
+            await database.fetch_value("select pg_sleep(60)")
+
+        async with await db.open_pool(database_url, size_max=1) as pool:
+            task = asyncio.create_task(db.change(pool, wait_in_vain))
+            await asked.wait()
+            for _ in range(2):
+                task.cancel()
+                await asyncio.sleep(0)
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert 1 == await one_of(pool)
+        assert [] == told
+
 
 def turns_of(places: int = 1, *, waiting_max: int = 10, seconds: float = 60.0) -> FifoSemaphore:
     return FifoSemaphore(places, waiting_max=waiting_max, seconds=seconds)
