@@ -129,6 +129,7 @@ async def list_logins(db: Database, *, organization_id: str, user_id: str, limit
 
 
 KEPT_DAYS: Final = 730
+Reading = Literal["read", "searched", "downloaded", "exported"]  # what is noted of those who change nothing
 NAME_CHARACTERS_MAX: Final = 200
 record_login: Final = _insert_login_entries
 
@@ -137,7 +138,7 @@ async def record(
     db: Database,
     *,
     caller: Caller,
-    action: str,
+    action: Reading,
     thing_kind: str,
     thing_id: str | None,
     now: datetime,

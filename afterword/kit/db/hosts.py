@@ -78,7 +78,6 @@ class Connection(asyncpg.Connection):
         return await super().execute(query, *args, timeout=timeout)
 
     def get_reset_query(self) -> str:
-        """Nothing to ask for."""
         return ""
 
     async def reset(self, *, timeout: float | None = None) -> None:

@@ -155,7 +155,7 @@ async def download_faulty(visit: Visit) -> Response:
         await audit.record(
             db,
             caller=visit.caller,
-            action="download",
+            action="downloaded",
             thing_kind="queue_list",
             thing_id=found.list_id,
             now=visit.now,

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
-from typing import Any, Final
+from typing import Any, Final, get_args
 from zoneinfo import ZoneInfo
 
 from starlette.responses import Response
@@ -32,7 +32,7 @@ YEAR_MIN, YEAR_MAX = 1970, 9998
 GROUPS: Final[Mapping[str, tuple[Marked, tuple[str, ...], tuple[str, ...]]]] = {
     "": ("All", (), ()),
     "changes": ("Changes", ("created", "changed", "deleted", "published", "updated", "aborted", "written_to"), ()),
-    "readings": ("Views and downloads", ("read", "searched", "downloaded", "exported"), ()),
+    "readings": ("Views and downloads", get_args(audit.Reading), ()),
     "logins": ("Log-ins", (), (LOGIN,)),
 }
 _TABLES: Final = tables_of(__name__)

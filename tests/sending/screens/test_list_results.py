@@ -68,6 +68,8 @@ async def test_five_steps(client: Client, monkeypatch: pytest.MonkeyPatch, brows
     assert ["Πελάτης;E-mail;Order ID;Notes;problem", "Νίκος;nobody;8"] == [
         faulty.lstrip("\ufeff").split("\n")[0], faulty.split("\n")[1][:14],
     ]  # fmt: skip
+    readings = plain((await browser.get("/console/settings/audit?tab=readings")).text)
+    assert "downloaded a list of addresses." in readings
 
     corrected = faulty.replace("nobody", "nikos@example.com").replace(";7;", ";12;").encode()
     sent = await browser.post(f"{here}/repair", files={"file": ("corrected.csv", corrected, "text/csv")})
