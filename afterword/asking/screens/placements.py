@@ -1,4 +1,4 @@
-"""Where else a public link is shown: in a box on websites, with the snippet to copy, and on a device in kiosk mode."""
+"""An author shows a public link elsewhere: in a box on websites, by a snippet to copy, or on a device in kiosk mode."""
 
 from types import SimpleNamespace
 from typing import Any, Final

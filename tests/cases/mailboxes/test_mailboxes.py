@@ -107,7 +107,7 @@ class TestRead:
         assert found.answer_time is not None
 
     async def test_nothing_twice(self, post: Post) -> None:
-        """Where the server counts anew, all mails are read again, and those that are known change nothing."""
+        """The server counts anew, so all mails are read again, and those that are known change nothing."""
         post.server.deliver(await post.answer())
         await post.read()
         assert [] == await post.claim()  # it was read just now
