@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Final, Self, TypeVar
 
+import msgspec
+
 Thing = TypeVar("Thing")
 ERRORS_MAX = 100
 
@@ -32,8 +34,7 @@ class Sentence(str):
         return message if isinstance(message, cls) else cls(message)
 
 
-@dataclass(frozen=True, slots=True)
-class FieldError:
+class FieldError(msgspec.Struct, frozen=True):
     """One wrong field of a request: where it is (exactly one of the three), a stable code, a sentence.
 
     A sentence with values is a Sentence.

@@ -19,4 +19,4 @@ async def list_events(
         type_name,
         limit,
     )
-    return [Event(*itemgetter(*Event.__dataclass_fields__)(row)) for row in rows]
+    return [Event(*itemgetter(*Event.__struct_fields__)(row)) for row in rows]

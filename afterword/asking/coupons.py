@@ -1,10 +1,10 @@
 """Coupon pools and their codes: each code is given to one response, and a response has at most one of a pool."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, LiteralString
 
+import msgspec
 from msgspec import Meta
 
 from afterword import errors
@@ -81,8 +81,7 @@ class AddedCodes(fields.Answer):
     known: Annotated[int, Meta(description="Codes that were in the pool, or twice in the request.")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Code:
+class _Code(msgspec.Struct, frozen=True, kw_only=True):
     """A code, and the response that has it."""
 
     code: str

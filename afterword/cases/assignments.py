@@ -1,7 +1,6 @@
 """Chooses the owner of a new case by a field of its response, and by the open cases of the candidates."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Protocol
 
@@ -98,15 +97,14 @@ class Assigning(Protocol):
     assignment: dict[str, Any] | None
 
 
-@dataclass
-class Assigner:
+class Assigner(msgspec.Struct):
     """Open cases by organization, application and user; each assignment counts for those after it.
 
     `limits`: of users who see some branches alone. They get the cases of these.
     """
 
-    open_cases: dict[tuple[str, str, str], int] = field(default_factory=dict[tuple[str, str, str], int])
-    limits: dict[tuple[str, str], Limit] = field(default_factory=dict[tuple[str, str], Limit])
+    open_cases: dict[tuple[str, str, str], int] = msgspec.field(default_factory=dict[tuple[str, str, str], int])
+    limits: dict[tuple[str, str], Limit] = msgspec.field(default_factory=dict[tuple[str, str], Limit])
 
     def owner_of(self, alert: Assigning, facts: Facts) -> str | None:
         """The owner of a new case; the one whom the rule names, where no candidate may take it."""

@@ -1,9 +1,9 @@
 """Opens a case for a customer who asked to be called, or changes the call while nobody has taken the case."""
 
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 

@@ -1,9 +1,10 @@
 """The figures of the work on cases in a period."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final, Literal, LiteralString, cast, get_args
+
+import msgspec
 
 from afterword import errors
 from afterword.core.figures import metrics, periods
@@ -93,8 +94,7 @@ Group = Literal["status", "owner", "alert", "severity", "cause", "remedy", "day"
 BUCKETS: Final = frozenset(get_args(Bucket))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(msgspec.Struct, frozen=True, kw_only=True):
     """The work on the cases of one group."""
 
     key: str | None  # an id, a text or the first day of a part of the period; None: cases without a value
@@ -108,8 +108,7 @@ class Row:
     won_back: Measure
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
+class Figures(msgspec.Struct, frozen=True, kw_only=True):
     period: Period
     group_by: Group | None
     total: Row

@@ -1,7 +1,6 @@
 """Replies to the customer of a case: sent once, and the answers that come back."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Literal
 
@@ -57,8 +56,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 RESOURCE: Final = shown_as("AlertMessage", Message)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
+class Route(msgspec.Struct, frozen=True, kw_only=True):
     """The way to the customer of a case: the address, and the pipeline whose account and sender are used.
 
     `suppressions`: the reasons of those in force. The others are what a saved text may name of person and order.
@@ -141,8 +139,7 @@ async def _list_exchanged(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Feedback:
+class Feedback(msgspec.Struct, frozen=True, kw_only=True):
     """The customer's score and comment, which the mails of the case quote."""
 
     score: int | None

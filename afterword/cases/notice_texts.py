@@ -1,7 +1,6 @@
 """Title, body and link of a notice to a user, by the type of its event."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -14,8 +13,7 @@ from afterword.sending.pipelines.resources import summary_of
 from afterword.sending.pipelines.store import Pipeline
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(msgspec.Struct, frozen=True):
     application_id: str | None
     alert_title: str | None
     questionnaire_name: str | None

@@ -1,7 +1,6 @@
 """Notifications: a reader of the event log inserts them, and users subscribe to types and things."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final, Literal, LiteralString, cast
 
@@ -78,8 +77,7 @@ NOTIFICATION = Noun(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subscription:
+class Subscription(msgspec.Struct, frozen=True, kw_only=True):
     """The subscription of a user: types of events and watched things. A type that is not named has its default."""
 
     organization_id: Annotated[str, Hidden()]
@@ -105,8 +103,7 @@ _THINGS: Final[LiteralString] = """(
   select 'user', organization_id, user_id, null, created_by, created_time from organization_user) t"""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recipient:
+class Recipient(msgspec.Struct, frozen=True, kw_only=True):
     """A user who may be notified of the event at `position`."""
 
     position: int
@@ -309,8 +306,7 @@ WATCHES_MAX: Final = 500
 NOBODY: Final = "This token belongs to no user, so there is nobody to notify."
 
 
-@dataclass(frozen=True, slots=True)
-class _PendingNotice:
+class _PendingNotice(msgspec.Struct, frozen=True):
     event: Event
     subject: Subject
     recipient: Recipient

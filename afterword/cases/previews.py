@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
@@ -67,8 +66,7 @@ class AlertPreviewOwner(fields.Resource):
     cases: Annotated[int, Meta(description="Those that would go to this user.")]
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(msgspec.Struct, frozen=True):
     """Of the newest `responses`, since `from_time`, `matched` would have been matched."""
 
     responses: int
@@ -77,8 +75,7 @@ class Preview:
     owners: Sequence[AlertPreviewOwner] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Newest:
+class Newest(msgspec.Struct, frozen=True):
     """The newest `responses`, since `from_time`: the ids of those that match, the newest first."""
 
     responses: int
@@ -86,8 +83,7 @@ class Newest:
     from_time: datetime | None
 
 
-@dataclass(slots=True)
-class _Rule:
+class _Rule(msgspec.Struct):
     organization_id: str
     application_id: str
     assigned_user_id: str | None

@@ -1,9 +1,10 @@
 """Notes in cases that their customers are asked again, and who of them is won back."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
+
+import msgspec
 
 from afterword import errors
 from afterword.asking.instances import triggers
@@ -134,8 +135,7 @@ async def _record_recovery(db: Database, *, case: Case, caller: Caller | None, n
     await history.insert_change(db, case=case, caller=caller, changes=changes, now=now)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PipelineChoice:
+class PipelineChoice(msgspec.Struct, frozen=True, kw_only=True):
     questionnaire_id: str
     questionnaire_name: str
     pipeline_id: str
@@ -173,8 +173,7 @@ class AlreadyAsked(errors.Conflict):
     code_default = "already_asked"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
     way: PipelineChoice
     request: QueueItemRequest
     planned_time: datetime | None

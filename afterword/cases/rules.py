@@ -1,11 +1,11 @@
 """Alert rules: which responses or figures open a case, and with what. A deleted one is invisible; its cases stay."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any, Final, LiteralString
 
 import msgspec
+from msgspec.structs import replace
 
 from afterword import errors, ids
 from afterword.asking.questionnaires import metadata, store as questionnaires_store
@@ -244,8 +244,7 @@ routes = routes_of(ALERT)
 _NEW: Final[Any] = creation_of(ALERT)
 
 
-@dataclass(frozen=True, slots=True)
-class ActiveAlert:
+class ActiveAlert(msgspec.Struct, frozen=True):
     """An active alert and one of its questionnaires; `opens_closed`: its initial status is a closing one."""
 
     questionnaire_id: str

@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+import msgspec
 
 from afterword.asking.instances import service as instances
 from afterword.asking.instances.triggers import Response, matched, responses_of
@@ -25,8 +26,7 @@ from afterword.tenants.organizations import checks
 _Key = tuple[str, str, str | None]  # organization, alert, responder
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(msgspec.Struct, frozen=True):
     """A rule whose conditions hold: for a response, or for the figures of a day.
 
     `cause`: of its occurrence, the instance_id or the day of a schedule.

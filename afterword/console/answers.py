@@ -1,10 +1,10 @@
 """The answers of a response as a person reads them: question, answer in words, score."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import msgspec
 from starlette.background import BackgroundTask
 
 from afterword import errors
@@ -22,8 +22,7 @@ from afterword.kit.texts import Texts
 from afterword.privacy import profiles
 
 
-@dataclass(frozen=True, slots=True)
-class ShownAnswer:
+class ShownAnswer(msgspec.Struct, frozen=True):
     """`highest`: the end of the scale that the answer is on, None without one. `files`: names and addresses."""
 
     title: str
@@ -33,8 +32,7 @@ class ShownAnswer:
     files: Sequence[tuple[str, str]] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ShownResponse:
+class ShownResponse(msgspec.Struct, frozen=True):
     """`direction` is that of the response's language, in which people write; `facts`: its metadata by their titles."""
 
     instance: Instance

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+import msgspec
 
 from afterword import errors
 from afterword.asking.questionnaires import condition_rows
@@ -21,8 +22,7 @@ CONDITION_DEPTH_MAX: Final = 16  # of the 24 levels that a definition may have
 GROUPS: Final[Mapping[str, Marked]] = {"all": "and", "any": "or"}
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
+class Values(msgspec.Struct, frozen=True):
     """`document`: JSON, which holds in place of the rows."""
 
     group: str

@@ -1,12 +1,12 @@
 """Forms that are declared: fields with the names of a request's members, read as the API reads that request."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, time
 from typing import Any, Final, Literal, TypeVar, cast
 from zoneinfo import ZoneInfo
 
 import msgspec
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors
@@ -26,8 +26,7 @@ Options = Mapping[str, Sequence[tuple[str, str]]]
 Read = TypeVar("Read", bound=msgspec.Struct)
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(msgspec.Struct, frozen=True):
     """A field with the name of its member. `options`: values and texts of a choice.
 
     `switch` is a choice between no, empty, and yes, "1"; `lines` is a list with an entry a line.

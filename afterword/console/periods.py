@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, ClassVar, Final, Self
 
+import msgspec
+
 from afterword.console.screens import Visit
 from afterword.core.figures import periods
 from afterword.core.figures.periods import CalendarPeriod, Period
@@ -23,8 +25,7 @@ CALENDAR: Final[Mapping[CalendarPeriod, Marked]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class PeriodChoice:
+class PeriodChoice(msgspec.Struct, frozen=True):
     """`name`: a number of days, a calendar period or DATES; `first`, `last`: the dates, both included."""
 
     name: str

@@ -1,11 +1,14 @@
 """The list of responses: the filter in the address, tabs with counts, rows with the words that were searched for."""
 
+import dataclasses
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from afterword.console.periods import PeriodFilter
 from afterword.console.screens import Marked, Visit
@@ -112,7 +115,7 @@ class ResponseFilter(PeriodFilter):
         if self.moments:
             return self
         first, last = self.bounds(visit)
-        return replace(self, between=periods.text_of(first, min(last, visit.now + MOMENT)))
+        return dataclasses.replace(self, between=periods.text_of(first, min(last, visit.now + MOMENT)))
 
     def asked(self, visit: Visit, theme: ResponseTheme | None) -> dict[str, Any]:
         """The arguments that say which responses are meant. Raises Invalid when the condition is none."""
@@ -161,7 +164,7 @@ async def list_of(
     """
     words, names = visit.words, questionnaires or {}
     if names and choice.questionnaire_id not in names:
-        choice = replace(choice, questionnaire_id="")
+        choice = dataclasses.replace(choice, questionnaire_id="")
     theme = await choice.theme(visit, db)
     asked = choice.asked(visit, theme)
     node, chosen = asked["condition"], asked["chosen"]
@@ -179,7 +182,7 @@ async def list_of(
     newer = 0
     if since and not node:
         newer = await responses.count_newer(db, **reach, chosen=replace(chosen, from_time=since[0]), limit=NEWER_MAX)
-    choice = replace(choice, since=choice.since or key_of(visit.now, ""))
+    choice = dataclasses.replace(choice, since=choice.since or key_of(visit.now, ""))
     return {
         "rows": [row_of(visit, row, choice, marked) for row in found.rows],
         "marked": marked,

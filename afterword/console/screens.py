@@ -4,7 +4,7 @@ import asyncio
 import base64
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, partial
 from inspect import signature
@@ -12,6 +12,7 @@ from typing import Any, Concatenate, Final, TypeVar
 from urllib.parse import SplitResult, parse_qsl, quote, urlsplit
 
 import msgspec
+from msgspec.structs import replace
 from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -94,13 +95,12 @@ SECTIONS: Final[tuple[tuple[str, Marked, str | None, str], ...]] = (
 Found = TypeVar("Found")
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(msgspec.Struct, frozen=True):
     """The fields of a posted form; a missing one is empty."""
 
     values: Mapping[str, list[str]]
-    files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
-    file_names: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
+    files: Mapping[str, bytes] = msgspec.field(default_factory=dict[str, bytes])
+    file_names: Mapping[str, str | None] = msgspec.field(default_factory=dict[str, str | None])
 
     def text(self, name: str) -> str:
         return next(iter(self.values.get(name, ())), "").strip()
@@ -329,8 +329,7 @@ Handler = TypeVar("Handler", bound=Callable[Concatenate[Visit, ...], Awaitable[R
 GuestHandler = TypeVar("GuestHandler", bound=Callable[Concatenate[Guest, ...], Awaitable[Response]])
 
 
-@dataclass(frozen=True, slots=True)
-class Screen:
+class Screen(msgspec.Struct, frozen=True):
     """One method of one address. `scope` None: everybody who is logged in; `is_open`: everybody."""
 
     method: str

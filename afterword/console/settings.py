@@ -1,7 +1,6 @@
 """The pages of the settings by group, each with a line about it, and the pages that Find knows."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -11,8 +10,7 @@ from afterword.kit.texts import Marked, Texts, tables_of
 SETTINGS: Final = "/console/settings"
 
 
-@dataclass(frozen=True, slots=True)
-class ConsolePage:
+class ConsolePage(msgspec.Struct, frozen=True):
     """A page of the console. `found_by`: other words that somebody may search it by."""
 
     path: str

@@ -1,8 +1,9 @@
 """Bars, parts of a whole and squares of a grid: shares of the picture in percent, from its left or its right end."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
+
+import msgspec
 
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.question_types import Question
@@ -14,8 +15,7 @@ NAMES_WIDTH: Final = 10.0  # percent of a grid, for the names of its days
 LEVELS: Final = 4  # of a square's colour, above none
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(msgspec.Struct, frozen=True):
     """A place in percent from the left and the top."""
 
     x: float
@@ -28,8 +28,7 @@ class Bar:
         return round(self.x + self.width / 2, 3)
 
 
-@dataclass(frozen=True, slots=True)
-class Square:
+class Square(msgspec.Struct, frozen=True):
     """An hour of the week; `level`: 0 for none, then by its part of the largest."""
 
     day: int  # 0: Monday
@@ -93,8 +92,7 @@ LANE_PIXELS: Final = 14
 Part = Literal["begin", "pass", "end"]
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(msgspec.Struct, frozen=True):
     """The part of a line in one row. `x`: pixels from the outer edge; lane 0 is nearest to the list."""
 
     part: Part
@@ -136,8 +134,7 @@ _INNER: Final = SKETCH_WIDTH - 2 * EDGE
 _ROW: Final = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Sketch:
+class Sketch(msgspec.Struct, frozen=True):
     """`texts` are filled, `answers` are outlines."""
 
     texts: str
@@ -183,8 +180,7 @@ HEIGHT: Final = 200
 TICKS: Final = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(msgspec.Struct, frozen=True):
     """A bin's value with its interval; None where there is none."""
 
     value: float | None
@@ -192,8 +188,7 @@ class Point:
     high: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Dot:
+class Dot(msgspec.Struct, frozen=True):
     """The place of a bin's value in percent from the left and the top, and the span of its column."""
 
     index: int
@@ -203,14 +198,12 @@ class Dot:
     width: float
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
+class Tick(msgspec.Struct, frozen=True):
     y: float
     value: float
 
 
-@dataclass(frozen=True, slots=True)
-class Trend:
+class Trend(msgspec.Struct, frozen=True):
     """Paths in a box of WIDTH by HEIGHT, and places in percent. `ghost`: of the values before; empty without them."""
 
     line: str

@@ -1,8 +1,9 @@
 """Deliveries as clients see them: read, sent again alone or by a span of the log, pruned."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, LiteralString
+
+import msgspec
 
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
@@ -23,8 +24,7 @@ OUTCOMES: Final = ("afterword_webhook_attempts", "Attempts to deliver by outcome
 _OUTCOMES: Final = ("delivered", "failed", "dead")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeliveryRecord:
+class DeliveryRecord(msgspec.Struct, frozen=True, kw_only=True):
     """One event for one endpoint, and its outcome. `response_excerpt` is plain text, whatever type the target names."""
 
     organization_id: Annotated[str, Hidden()]

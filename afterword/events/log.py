@@ -1,12 +1,12 @@
 """The event log for clients: reading, expired cursors, retention, and a restore from another cluster."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Literal, LiteralString, cast
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from afterword import errors, ids
 from afterword.core.messaging.notices import TYPES, read_of
@@ -43,8 +43,7 @@ _ENTRIES: Final[LiteralString] = f"""select {shown_of("e")}, e.xid::text::bigint
   left join questionnaire q on q.organization_id = e.organization_id and q.questionnaire_id = e.questionnaire_id"""
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(msgspec.Struct, frozen=True):
     """`position`: (xid, seq), None: not in the log. `is_native`: the numbers are those of this cluster.
 
     `since`: the moment up to which a standby has what was committed; None of a primary.
@@ -56,8 +55,7 @@ class Position:
     since: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """An event with its position in the log; `application_id` is that of its questionnaire."""
 
     event: EventRecord
@@ -286,7 +284,7 @@ async def _update_cluster(db: Database) -> None:  # any tenant: the log of a who
 
 
 def _entry(row: Row) -> Entry:
-    event = EventRecord(**{name: row[name] for name in EventRecord.__dataclass_fields__})
+    event = EventRecord(**{name: row[name] for name in EventRecord.__struct_fields__})
     return Entry(event=event, xid=row["xid"], application_id=row["application_id"])
 
 

@@ -5,9 +5,10 @@ events of one resource arrive in order. There is no begin: receivers drop an id 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+import msgspec
 
 from afterword.core.messaging.webhooks import ERROR_CHARACTERS_MAX, Reply, retry_time
 from afterword.events import service, webhooks
@@ -19,8 +20,7 @@ LaneKey = tuple[str, str]  # organization_id, webhook_id
 SubjectKey = tuple[str, str, str]  # and the subject_id
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeliveryLease:
+class DeliveryLease(msgspec.Struct, frozen=True, kw_only=True):
     """A claimed delivery; `epoch` invalidates earlier leases."""
 
     organization_id: str
@@ -35,8 +35,7 @@ class DeliveryLease:
         return self.organization_id, self.webhook_id
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
+class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     """A delivery to send: `secrets` are sealed; `is_subscribed`: its webhook still matches the event."""
 
     lease: DeliveryLease
@@ -332,10 +331,10 @@ async def _update_total(db: Database, *, outcome: str) -> None:  # any tenant: f
 
 
 def _delivery(row: Row) -> Delivery:
-    of_lease = {name: row[name] for name in DeliveryLease.__dataclass_fields__ if name != "subject_id"}
+    of_lease = {name: row[name] for name in DeliveryLease.__struct_fields__ if name != "subject_id"}
     return Delivery(
         lease=DeliveryLease(**of_lease, subject_id=row["delivery_subject_id"]),
-        event=Event(**{name: row[name] for name in Event.__dataclass_fields__}),
+        event=Event(**{name: row[name] for name in Event.__struct_fields__}),
         target_url=row["target_url"],
         secrets=tuple(filter(None, (row["secret"], row["previous_secret"]))),
         time_zone=row["time_zone"],

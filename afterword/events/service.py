@@ -1,11 +1,11 @@
 """The event log: each transaction records its changes in it; a reader follows with a cursor and misses nothing."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from operator import attrgetter, itemgetter
 from typing import Any, Final, LiteralString, Protocol
 
+import msgspec
 import structlog
 
 from afterword import errors, ids
@@ -16,8 +16,7 @@ from afterword.kit.db import Database, savepoint
 from afterword.kit.db.columns import arrays, columns_of, qualified
 
 
-@dataclass(frozen=True, slots=True)
-class Actor:
+class Actor(msgspec.Struct, frozen=True):
     """The author of a change. `kind`: `user`, `token`, `responder`, `worker` or `gateway`."""
 
     kind: str = "worker"
@@ -32,8 +31,7 @@ class Actor:
 WORKER: Final = Actor()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewEvent:
+class NewEvent(msgspec.Struct, frozen=True, kw_only=True):
     """An event to append. `data` is the row after the change, as JSON; handlers render it as the resource."""
 
     organization_id: str
@@ -71,8 +69,7 @@ class NewEvent:
         return cls(**event, actor_kind=actor.kind, actor_id=actor.id, **{**of_row, **others})
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(msgspec.Struct, frozen=True):
     """A row of the log. `seq` grows with insertion, not with commit: readers order by (xid, seq)."""
 
     organization_id: str
@@ -208,7 +205,7 @@ async def settle_reader(db: Database, *, reader: str, last: Event) -> None:
     )
 
 
-_values: Final = itemgetter(*Event.__dataclass_fields__)
+_values: Final = itemgetter(*Event.__struct_fields__)
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 

@@ -8,10 +8,10 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
+import msgspec
 import structlog
 
 ENDPOINTS: Final = (
@@ -32,8 +32,7 @@ class MissingExtra(Exception):
     """An endpoint is set, and the library is not installed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(msgspec.Struct, frozen=True):
     """One figure read on request: `afterword_queue_items{status="pending"} 12`."""
 
     name: str

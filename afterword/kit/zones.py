@@ -5,19 +5,18 @@ zone but UTC.
 """
 
 import zoneinfo
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
 
+import msgspec
 import tzdata
 
 RELEASE_FILES: Final = {"tzdata.zi": "# version ", "+VERSION": ""}  # of Debian, Fedora and Alpine; of macOS
 LINE_CHARACTERS_MAX: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Releases:
+class Releases(msgspec.Struct, frozen=True):
     """Such as 2026f; empty where it is not told, which counts as old."""
 
     system: str

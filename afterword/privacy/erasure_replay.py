@@ -3,9 +3,10 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+import msgspec
 
 from afterword import errors
 from afterword.kit import db
@@ -14,8 +15,7 @@ from afterword.listening.reports.daily_counts import service as daily_counts
 from afterword.privacy import retention
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptRun:
+class KeptRun(msgspec.Struct, frozen=True, kw_only=True):
     """A run as a ledger keeps it: data of this kind from before `before_time` was removed."""
 
     organization_id: str

@@ -1,7 +1,6 @@
 """The timeline of a person, and the rows of a copy of all that is held, read page by page."""
 
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from html import escape
@@ -9,6 +8,7 @@ from typing import Annotated, Any, Final, Literal, LiteralString, TypeVar, cast
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from afterword.asking.instances import api as instances_api, responders, tags, values
 from afterword.asking.instances.resources import held_instance_of
@@ -33,8 +33,7 @@ from afterword.sending.queue.records import ITEM_COLUMNS, QueueItem, QueueItemRe
 from afterword.tenants import audit
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that happened to a person, or that is planned."""
 
     entry_id: Annotated[str, Meta(description="Names the entry in this list.")]
@@ -406,8 +405,7 @@ async def subject(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Copy:
+class _Copy(msgspec.Struct, frozen=True, kw_only=True):
     """A copy of all that is held on a person, each list a generator that reads page by page."""
 
     db: Database
@@ -416,7 +414,7 @@ class _Copy:
     site: Site
     zone: tzinfo
     now: datetime
-    case_ids: list[str] = field(default_factory=list[str])  # those that were copied, whose comments follow
+    case_ids: list[str] = msgspec.field(default_factory=list[str])  # those that were copied, whose comments follow
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         yield b'{"responder":' + msgspec.json.encode(await self._shown())

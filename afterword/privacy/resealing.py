@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, LiteralString
 
+import msgspec
+
 from afterword.cases import chats, mailboxes
 from afterword.events.webhooks import seal_context
 from afterword.kit import db as databases, sealing
@@ -25,8 +27,7 @@ class Sealed:
     value: bytes = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
+class _Column(msgspec.Struct, frozen=True):
     """`id`: the column with the id of a row; `owner`: the one with its organization; `context`: of both."""
 
     table: LiteralString

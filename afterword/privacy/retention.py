@@ -3,11 +3,12 @@
 import secrets
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Literal, LiteralString
 
+import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from afterword import ids
 from afterword.cases.alert_instances import service as alert_instances
@@ -33,8 +34,7 @@ from afterword.tenants.organizations import retention
 from afterword.tenants.organizations.retention import DAYS, PATH, RETENTION
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class Run(msgspec.Struct, frozen=True, kw_only=True):
     """A run over one kind of data. `counts`: rows that it changed or removed, by resource."""
 
     organization_id: Annotated[str, Hidden()]

@@ -8,11 +8,11 @@ import json
 import secrets
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Literal, LiteralString
 
 import msgspec
+from msgspec.structs import asdict
 
 from afterword import errors, ids
 from afterword.asking.instances import responders as shown_responders
@@ -36,8 +36,7 @@ from afterword.tenants.organizations import retention as holds
 Mode = Literal["erase", "anonymize"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Erasure:
+class Erasure(msgspec.Struct, frozen=True, kw_only=True):
     """An erasure: its request, its progress and, once done, its proof: counts, times and a checksum."""
 
     organization_id: Annotated[str, Hidden()]
@@ -67,8 +66,7 @@ _NEW: Final[LiteralString] = "erasure_id, responder_id, mode, suppress, reason, 
 _COLUMNS_E: Final = qualified(_COLUMNS, "e")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerLine:
+class LedgerLine(msgspec.Struct, frozen=True, kw_only=True):
     """A line of the ledger as it is kept outside of the database: ids and hashes alone."""
 
     erasure: Erasure
@@ -156,7 +154,7 @@ async def _list_ledger_lines(  # any tenant: the ledger is the installation's
     )
     return [
         LedgerLine(
-            erasure=Erasure(**{name: row[name] for name in Erasure.__dataclass_fields__}),
+            erasure=Erasure(**{name: row[name] for name in Erasure.__struct_fields__}),
             subjects=row["subjects"],
             suppressed=row["suppressed"],
         )
@@ -178,8 +176,7 @@ DONE: Final = "done"
 CHECKED_MAX: Final = 10_000  # ids of a kind that the checksum covers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class Work(msgspec.Struct, frozen=True, kw_only=True):
     erasure: Erasure
     person: Person
     now: datetime

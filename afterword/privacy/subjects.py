@@ -1,7 +1,8 @@
 """Finding what is a person's, and ending what is still on its way to the person."""
 
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from afterword.core.organizations.access import installation
 from afterword.core.scheduling.statuses import Item
@@ -11,8 +12,7 @@ from afterword.sending.queue import service as queue, store as queue_store
 ScanResult = tuple[int, str | None]  # rows that were changed or found; the last row looked at, None at the end
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Person:
+class Person(msgspec.Struct, frozen=True, kw_only=True):
     """The identifiers of a person: address keys, addresses as `written`, and in lower case."""
 
     responder_id: str

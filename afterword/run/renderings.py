@@ -5,11 +5,11 @@ resource is completed with what is there when it is read. Of anything that is go
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Final, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from afterword.asking.instances import (
     answers as answers_store,
@@ -44,8 +44,7 @@ Record = TypeVar("Record")
 ORDER_LAST: Final = 1 << 30
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RenderedEvent:
+class RenderedEvent(msgspec.Struct, frozen=True, kw_only=True):
     event: Event
     site: Site
     zone: tzinfo

@@ -3,13 +3,13 @@
 import base64
 import binascii
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final, Literal
 from urllib.parse import parse_qs, urlencode
 
 import msgspec
+from msgspec.structs import asdict, replace
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -58,8 +58,7 @@ class Ended(Exception):
     """The permission has ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class Permission:
+class Permission(msgspec.Struct, frozen=True):
     """`ends`: Unix time in seconds. `responder_id`: the person as whom the draft is seen, if any.
 
     `brand` is shown in place of the stored one of `brand_level`.

@@ -1,11 +1,11 @@
 """Writing to the audit log what no trigger sees: readings, searches, downloads, log-ins."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from typing import Any, Final, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from afterword.core.organizations.access import Caller
 from afterword.core.wire import tables
@@ -17,8 +17,7 @@ from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Download, Routes
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """An act. Names are those of today; `before` and `after` have what changed, long and secret values as a dash."""
 
     entry_id: fields.Id
@@ -37,8 +36,7 @@ class Entry:
     network: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class LogIn:
+class LogIn(msgspec.Struct, frozen=True):
     created_time: datetime
     action: str
     device: str | None

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal, LiteralString
 
+import msgspec
+
 from afterword import ids
 from afterword.core.scheduling import retries
 from afterword.core.wire.site import API_PREFIX, Site
@@ -23,8 +25,7 @@ Purpose = Literal["invitation", "reset", "address", "answer", "digest", "consent
 NOTICES_SHOWN_MAX = 50  # in one mail; of more it says how many
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(msgspec.Struct, frozen=True):
     title: str
     body: str
     link: str | None
@@ -123,8 +124,7 @@ LINKS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Content:
+class _Content(msgspec.Struct, frozen=True):
     subject: str
     template: str
     lines: Sequence[str]  # of the plain text, a paragraph each

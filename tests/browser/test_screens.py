@@ -9,7 +9,7 @@ import html
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
@@ -19,6 +19,7 @@ import httpx2
 import pytest
 import pytest_asyncio
 from axe_playwright_python.async_playwright import Axe
+from msgspec.structs import replace
 from playwright.async_api import Browser, BrowserContext, Request
 
 from afterword.asking.questionnaires import metadata

@@ -72,7 +72,7 @@ def arguments(theirs: Mapping[str, str]) -> dict[str, Any]:
         "after": None,
         "export": Export(
             **{  # pyrefly: ignore[bad-argument-type]
-                **dict.fromkeys(Export.__dataclass_fields__),
+                **dict.fromkeys(Export.__struct_fields__),
                 "organization_id": theirs["organization_id"],
                 "questionnaire_id": questionnaire_id,
                 "test": False,

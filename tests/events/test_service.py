@@ -2,11 +2,11 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import asyncpg
 import pytest
+from msgspec.structs import replace
 
 from afterword import errors, ids
 from afterword.events import service

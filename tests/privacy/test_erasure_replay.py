@@ -1,7 +1,8 @@
 """Runs of a ledger in a restored database: those that went further than the backup knows are repeated, no others."""
 
-from dataclasses import replace
 from datetime import timedelta
+
+from msgspec.structs import replace
 
 from afterword.kit import db
 from afterword.privacy import erasure_replay, retention

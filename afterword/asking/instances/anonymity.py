@@ -6,12 +6,12 @@ time, and without responder, item, metadata and language of the invitation. `doc
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
 import msgspec
 import structlog
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 

@@ -1,11 +1,13 @@
 """The state of an answer page, and its posted form read into answers and error messages in the responder's language."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Final, Literal, final
 from urllib.parse import parse_qsl, urlencode
+
+import msgspec
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.asking.instances.answers import AnswerContext
@@ -36,14 +38,12 @@ WHOLE_NUMBER: Final = "Please enter a whole number."
 TEXTS: Final[Mapping[str, Mapping[str, Any]]] = toml.tables_of(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Wrong:
+class Wrong(msgspec.Struct, frozen=True):
     sentence: str
     part: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Posted:
+class Posted(msgspec.Struct, frozen=True):
     """A posted page. Of a kiosk, `keep` stores it and goes no further, `deliver` sends it as far as it is complete.
 
     `page` counts from 1 in its `layout`; `start` is the nonce of a start on a public link.
@@ -56,23 +56,21 @@ class Posted:
     start: str
     fields: Fields
     locale: str = ""  # the language to go on in, where its button sent the page
-    files: Mapping[str, Received] = field(default_factory=dict[str, Received])  # by question
+    files: Mapping[str, Received] = msgspec.field(default_factory=dict[str, Received])  # by question
 
     @property
     def new_files(self) -> list[NewFile]:
         return [one for received in self.files.values() for one in received if isinstance(one, NewFile)]
 
 
-@dataclass(frozen=True, slots=True)
-class PageAnswers:
+class PageAnswers(msgspec.Struct, frozen=True):
     """The answers of a posted page (None: left blank), and an error message for each that does not fit."""
 
     given: Mapping[str, Given | None]
     wrong: Mapping[str, Wrong]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placement:
+class Placement(msgspec.Struct, frozen=True, kw_only=True):
     """Another place of the pages than addresses of their own: a box on a website, or a kiosk.
 
     `path`: of the start; the pages of an instance are below it. `data`: what the script of the place needs to know.
@@ -80,7 +78,7 @@ class Placement:
 
     kind: Literal["box", "kiosk"]
     path: str
-    data: Mapping[str, str] = field(default_factory=dict[str, str])
+    data: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
 
     @property
     def style_url(self) -> str:
@@ -91,8 +89,7 @@ class Placement:
         return static.url(f"public/{self.kind}_page.js")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
+class Head(msgspec.Struct, frozen=True, kw_only=True):
     """The data around the questions. `definition` is prepared for display; `placement` None: addresses of their own."""
 
     questionnaire: PublicQuestionnaire
@@ -131,8 +128,7 @@ class Head:
 CALL_RIGHT: Final[Mapping[str, str]] = dict.fromkeys(("number", "window", "note"), "")  # the messages of its fields
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallBack:
+class CallBack(msgspec.Struct, frozen=True, kw_only=True):
     """The form by which a responder asks for a call; `said`: the call that was asked for, in place of the form.
 
     `windows`: the value and the text of each time that is offered, `spans` their beginnings and ends.
@@ -145,21 +141,19 @@ class CallBack:
     number: str = ""
     window: str = ""
     note: str = ""
-    wrong: Mapping[str, str] = field(default_factory=lambda: CALL_RIGHT)
+    wrong: Mapping[str, str] = msgspec.field(default_factory=lambda: CALL_RIGHT)
     said: str = ""
     change_url: str = ""
     is_disabled: bool = False
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Marked:
+class Marked(msgspec.Struct, frozen=True):
     question_id: str
     given: Given
 
 
-@dataclass(frozen=True)
-class AnswerPage:
+class AnswerPage(msgspec.Struct, frozen=True, dict=True):
     head: Head
     sequence: PageSequence
     seed: str

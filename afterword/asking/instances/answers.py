@@ -1,11 +1,12 @@
 """Reads all that an answer page needs, once per request, and saves views and answers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, final
 
+import msgspec
 from msgspec import structs
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.asking import coupons as coupon_pools
@@ -31,8 +32,7 @@ from afterword.tenants.organizations import plans
 JsonValue = Any  # an answer's value as its question type defines it: number, text, boolean, array or object
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     organization_id: str
     instance_id: str
     question_id: str
@@ -74,7 +74,7 @@ async def list_answers_of_question(
         *(organization_id, questionnaire_id, question_id, test_only),
         page=page,
     )
-    return rows.map(lambda row: (Answer(**{name: row[name] for name in Answer.__dataclass_fields__}), row["locale"]))
+    return rows.map(lambda row: (Answer(**{name: row[name] for name in Answer.__struct_fields__}), row["locale"]))
 
 
 async def count_responses(db: Database, *, organization_id: str, questionnaire_id: str, limit: int) -> int:
@@ -230,8 +230,7 @@ class Closed(errors.Conflict):
 
 
 @final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerContext:
+class AnswerContext(msgspec.Struct, frozen=True, kw_only=True):
     """An instance with all that its page and its answers need. `facts` are those of the metadata."""
 
     instance: Instance
@@ -240,11 +239,12 @@ class AnswerContext:
     responder_metadata: Mapping[str, str]
     facts: Facts
     answers: Mapping[str, Given]
-    coupons: Mapping[str, str] = field(default_factory=dict[str, str])  # the codes that it has, by the key of the pool
+    coupons: Mapping[str, str] = msgspec.field(
+        default_factory=dict[str, str]
+    )  # the codes that it has, by the key of the pool
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(msgspec.Struct, frozen=True):
     """Observations of the request that starts a response. `shown_time`: when the first page of a link was shown.
 
     `signs`: those of a provisional answer.
@@ -257,8 +257,7 @@ class Start:
     signs: Sequence[suspicion.Flag] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(msgspec.Struct, frozen=True):
     """The context after saving, with wrong answers (not stored) and missing required ones.
 
     The pointers of `wrong` are `/answers/{question_id}`. Errors prevent completion.

@@ -1,9 +1,11 @@
 """The call-back form of an ending: when it is offered, and its posted values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
+
+import msgspec
+from msgspec.structs import replace
 
 from afterword.asking.instances.answer_page import CALL_RIGHT, TEXTS, AnswerPage, CallBack, Fields, first
 from afterword.asking.instances.rendering import chosen_ending
@@ -16,8 +18,7 @@ from afterword.kit.db import Database
 from afterword.tenants.organizations import checks
 
 
-@dataclass(frozen=True, slots=True)
-class RequestedCall:
+class RequestedCall(msgspec.Struct, frozen=True):
     """A call that a responder asked for. `is_taken`: somebody works on it, and it cannot be changed any more."""
 
     number: str | None
@@ -48,14 +49,13 @@ NUMBER_CHARACTERS_MAX: Final = 50
 NOTE_CHARACTERS_MAX: Final = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(msgspec.Struct, frozen=True):
     """A posted form. `number` is normalised, and empty where something is wrong."""
 
     number: str
     window: tuple[datetime, datetime]
     note: str | None
-    wrong: Mapping[str, str] = field(default_factory=dict[str, str])
+    wrong: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
 
 
 async def offered(

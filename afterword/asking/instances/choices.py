@@ -6,10 +6,10 @@ some seconds (`seen`), and that a person moved, touched, scrolled or typed (`per
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
+import msgspec
 from starlette.requests import Request
 
 from afterword.asking.instances import answers, spam, store
@@ -36,8 +36,7 @@ KEPT: Final = timedelta(days=2)
 _PROGRAM: Final = re.compile(r"headless|phantom|(?<!cu)bot\b|crawl|spider|scan|preview|python|curl", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(msgspec.Struct, frozen=True):
     """A page that a score in a mail opened. `is_automated`: its script or its name tells that a program drives it."""
 
     sign: Sign

@@ -5,17 +5,18 @@ at most one hour of them at a time. It reads each instance about once and needs 
 Cursor and events commit together, so a crash neither loses nor repeats an event.
 """
 
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
+
+import msgspec
+from msgspec.structs import replace
 
 from afterword.asking.instances.store import INSTANCE_COLUMNS_I, Instance
 from afterword.events import service as events
 from afterword.kit.db import Database
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cursor:
+class Cursor(msgspec.Struct, frozen=True, kw_only=True):
     """The position of the search: instances with `valid_days` are done up to this time and id."""
 
     valid_days: int

@@ -5,13 +5,14 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
+import msgspec
 import structlog
+from msgspec.structs import replace
 
 from afterword import errors, ids
 from afterword.asking.instances.store import Instance
@@ -26,8 +27,7 @@ from afterword.tenants import audit
 from afterword.tenants.organizations import assets
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredFile:
+class StoredFile(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     media_type: str
     content: bytes | None  # None: a folder has it
@@ -170,8 +170,7 @@ UNLISTED_MAX: Final = timedelta(hours=1)  # from a file to the answer that lists
 STRAYS_MAX: Final = 100  # removed in one transaction
 
 
-@dataclass(frozen=True, slots=True)
-class Upload:
+class Upload(msgspec.Struct, frozen=True):
     question_id: str
     name: str
     content: bytes

@@ -3,10 +3,11 @@
 import base64
 import hashlib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any, Final
 
+import msgspec
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword.asking.instances import reviews, views
@@ -35,8 +36,7 @@ COUPON_EXAMPLE: Final = "EXAMPLE-1234"  # of previews and tests, which take no c
 _STYLED: Final = frozenset({"matrix", "ranking", "contact", "slider", "files"})  # need controls.css
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """The script records by it the choice that a score in a mail made. `seconds` until it is provisional, 0: never."""
 
     url: str
@@ -46,8 +46,7 @@ class Choice:
     seconds: int
 
 
-@dataclass(frozen=True, slots=True)
-class Coupon:
+class Coupon(msgspec.Struct, frozen=True):
     """A code with its pictures for cash desks; `bars` is None for one that Code 128 cannot hold."""
 
     code: str
@@ -420,8 +419,7 @@ def _frame(head: Head) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Logo:
+class Logo(msgspec.Struct, frozen=True):
     content: bytes
     media_type: str
     fingerprint: str

@@ -4,12 +4,12 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Annotated, Any, Final, LiteralString
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.asking.instances.store import OF_APPLICATIONS
@@ -85,8 +85,7 @@ _IS_SEEN: Final[LiteralString] = f"""{_IS_ALL} or exists (
   and (not reach.test_only or {IS_WHOLE})"""
 
 
-@dataclass(frozen=True, slots=True)
-class Identifier:
+class Identifier(msgspec.Struct, frozen=True):
     responder_id: str
     channel_id: int
     identifier: str
@@ -94,8 +93,7 @@ class Identifier:
     is_own: bool  # it was written to within the caller's limit
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
+class Figures(msgspec.Struct, frozen=True):
     responder_id: str
     instances_count: int
     last_contacted_time: datetime | None
@@ -327,8 +325,7 @@ WORDS_MAX: Final = 5  # of a search text that count
 _NO_DIGITS: Final = re.compile(r"[^\d+]", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class ResponderView:
+class ResponderView(msgspec.Struct, frozen=True):
     responder: ShownResponder
     identifiers: Sequence[Identifier]
     figures: Figures

@@ -1,9 +1,10 @@
 """Issues, changes and deletes questionnaire instances, and records what became of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
+
+import msgspec
 
 from afterword import errors
 from afterword.asking.instances import responders as instance_responders, store
@@ -24,15 +25,14 @@ NO_INSTANCE: Final = "There is no such questionnaire instance."
 TimeKind = Literal["sent", "delivered", "bounced", "processed", "flow"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(msgspec.Struct, frozen=True, kw_only=True):
     """The members of a PATCH; None leaves one unchanged. Null or empty metadata are removed."""
 
     responder_id: str | None = None
     locale: str | None = None
     valid_days: int | None = None
     editable: bool | None = None
-    metadata: Changes = field(default_factory=Changes)
+    metadata: Changes = msgspec.field(default_factory=Changes)
     is_strict: bool = False  # refuse a language that the questionnaire lacks
 
 

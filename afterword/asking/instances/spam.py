@@ -1,7 +1,6 @@
 """Judges responses that were held back: accepted ones count, rejected ones do not; each can be reversed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final, Literal, LiteralString
 
@@ -27,8 +26,7 @@ State = Literal["held", "rejected", "accepted", "marked"]
 STATES: Final[tuple[State, ...]] = ("held", "rejected", "accepted", "marked")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DoubtfulResponseRecord:
+class DoubtfulResponseRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A response with signs of a machine or of haste."""
 
     instance_id: fields.Id

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
 
+import msgspec
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -36,8 +37,7 @@ REFERENCE: Final = re.compile(r"[A-Za-z0-9._~-]{1,100}\Z")
 RESPONDER_NAME: Final = re.compile(r"responder\[([A-Za-z][A-Za-z0-9_]*)\]\Z")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkTerms:
+class LinkTerms(msgspec.Struct, frozen=True, kw_only=True):
     """The terms of a public link: of one with a key of its own, or without `link_id` of the questionnaire's.
 
     `metadata` are stored with the response; `parameters`: names whose values the address may give, if not all that are
@@ -45,7 +45,7 @@ class LinkTerms:
     """
 
     link_id: str | None = None
-    metadata: Mapping[str, str] = field(default_factory=dict[str, str])
+    metadata: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     parameters: Collection[str] | None = None
     locale: str | None = None
     is_once_per_browser: bool = False
@@ -57,8 +57,7 @@ NO_TERMS: Final = LinkTerms()
 
 # A reference is often an order number, which others guess. It starts an instance once. Afterwards only the form or the
 # browser that started it may continue by it, which a cookie proves; the instance's own address works for everybody.
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(msgspec.Struct, frozen=True):
     """A start on a public link. The GET makes `nonce`, so that a form sent twice makes one instance."""
 
     answer_page: AnswerPage

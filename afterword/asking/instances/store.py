@@ -1,7 +1,6 @@
 """The SQL of questionnaire instances. Deleted instances count as absent unless a docstring says otherwise."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
 from typing import Any, Final, LiteralString
@@ -137,14 +136,12 @@ OF_APPLICATIONS: Final[LiteralString] = """(cardinality($3::text[]) = 0 or exist
 INSTANCE_COLUMNS_I: Final = qualified(INSTANCE_COLUMNS, "i")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Issuable(Questionnaire):
+class Issuable(Questionnaire, frozen=True, kw_only=True):
     application_active: bool
     is_active: bool  # itself, and not archived
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublicQuestionnaire(Issuable):
+class PublicQuestionnaire(Issuable, frozen=True, kw_only=True):
     """A questionnaire with what its pages show of organization, application and active visual, if there is one."""
 
     brand: str

@@ -1,7 +1,6 @@
 """Adds tags to instances and removes them; only changes record events."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final
 from urllib.parse import quote
@@ -59,8 +58,7 @@ async def list_tags_of_instances(db: Database, *, organization_id: str, instance
     )
 
 
-@dataclass(frozen=True, slots=True)
-class TagCount:
+class TagCount(msgspec.Struct, frozen=True):
     """`count`: of responses and other instances, up to COUNTED_MAX; `is_part`: there are more."""
 
     tag: str

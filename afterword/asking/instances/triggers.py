@@ -2,9 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Generic, TypeVar
+
+import msgspec
 
 from afterword import errors
 from afterword.asking.instances import answers as answers_store, store, tags as tags_store
@@ -119,14 +120,13 @@ RuleKey = tuple[str, str, str]
 T = TypeVar("T")
 
 
-@dataclass(slots=True)
-class Response:
+class Response(msgspec.Struct):
     organization_id: str
     instance_id: str
     questionnaire_id: str
     responder_id: str | None
     test: bool
-    triggers: set[str] = field(default_factory=set[str])
+    triggers: set[str] = msgspec.field(default_factory=set[str])
     last_time: datetime | None = None
 
     @property
@@ -151,8 +151,7 @@ def responses_of(batch: Sequence[Event]) -> list[Response]:
     return list(found.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Matched(Generic[T]):
+class Matched(msgspec.Struct, Generic[T], frozen=True):
     response: Response
     rule: T
     match: Match

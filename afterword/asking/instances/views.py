@@ -1,8 +1,9 @@
 """Prepares questions and answers for the template of the answer page, in the reader's language."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
+
+import msgspec
 
 from afterword.asking.instances import answer_page
 from afterword.asking.instances.answer_page import NUMBER_DIGITS_MAX, TEXTS, Fields, Wrong, bounds, first
@@ -22,15 +23,13 @@ NUMBER_CHARACTERS_MAX: Final = 24
 LABELLED: Final = frozenset({"dropdown", "text", "number", "slider", "date", "time", "date_time", "consent", "files"})
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(msgspec.Struct, frozen=True):
     file_id: str
     name: str
     size: str
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(msgspec.Struct, frozen=True):
     """The values of a question's controls: the stored answer, or input that may be wrong.
 
     `parts` are texts by row, ranked choice or contact field, and the text of an open choice (`OTHER`).
@@ -38,12 +37,11 @@ class Shown:
 
     chosen: frozenset[int] = frozenset()
     text: str = ""
-    parts: Mapping[str, str] = field(default_factory=dict[str, str])
+    parts: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     files: Sequence[File] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(msgspec.Struct, frozen=True):
     value: int
     label: str
     checked: bool
@@ -53,8 +51,7 @@ class Option:
     picture: Picture | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class Line(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     label: str
     text: str
@@ -65,14 +62,12 @@ class Line:
     autocomplete: str = "off"
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(msgspec.Struct, frozen=True):
     title: str
     lead: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionView:
+class QuestionView(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     name: str
     shape: Shape

@@ -5,10 +5,10 @@ this installation could claim a host whose owner forgot it. A call to the host t
 """
 
 import asyncio
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Final, Literal, LiteralString
 
+import msgspec
 import structlog
 from msgspec import Meta
 from starlette.requests import Request
@@ -36,8 +36,7 @@ from afterword.kit.web.routing import Pages
 State = Literal["pending", "proven", "active", "lost"]
 
 
-@dataclass(frozen=True, slots=True)
-class CustomDomainRecord:
+class CustomDomainRecord(msgspec.Struct, frozen=True):
     """The host of an organization's public pages; links lead there while it is `active`."""
 
     organization_id: fields.Id

@@ -4,11 +4,12 @@ A GET writes nothing: the first POST issues the instance.
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 from urllib.parse import urlencode
 
+import msgspec
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -35,8 +36,7 @@ ShowPlaced = Callable[[Request, Placement], Awaitable[Response]]  # a page of a 
 routes = Pages()
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(msgspec.Struct, frozen=True):
     """A link, its start, and the page that is shown in place of the questions."""
 
     link: PublicLink

@@ -1,11 +1,11 @@
 """The HTTP interface of questionnaires, with their groups and questions."""
 
-from dataclasses import asdict, replace
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import asdict, replace
 
 from afterword import errors
 from afterword.asking.questionnaires import access, exports, files, imports, service, store

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
 
 from afterword.core.answers import values
 from afterword.core.questionnaires import conditions
@@ -38,8 +40,7 @@ _DECIMAL: Final = re.compile(r"[+-]?\d{1,12}[.,]\d{1,6}\Z", re.ASCII)
 _NUMBERS: Final[frozenset[Kind]] = frozenset({"integer", "integers", "number", "metric"})
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(msgspec.Struct, frozen=True):
     """`key`: as conditions name it. `labels`: the choices of a question by their values, or yes and no.
 
     `seen`: values that arrived lately, each with its count. `limits`: the lowest and the highest value, empty where
@@ -50,16 +51,15 @@ class Subject:
     text: str
     kind: Kind
     group: str = ""
-    labels: Mapping[int, str] = field(default_factory=dict[int, str])
+    labels: Mapping[int, str] = msgspec.field(default_factory=dict[int, str])
     is_quoted: bool = True  # in sentences: it is somebody's text
     seen: Sequence[tuple[str, int]] = ()
     limits: tuple[str, str] = ("", "")
     scale: range = range(0)
-    ranges: Mapping[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+    ranges: Mapping[str, tuple[int, int]] = msgspec.field(default_factory=dict[str, tuple[int, int]])
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """`place`: 0 in the outer group, else the number of the group within it.
 
     Where all of the outer group must hold, one of an inner group is enough, and the other way round.

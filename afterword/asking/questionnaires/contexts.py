@@ -1,9 +1,10 @@
 """The context of a report: the questions of its questionnaires and the settings of its organization."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
+
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.asking.questionnaires import metadata, store as questionnaires_store

@@ -1,7 +1,6 @@
 """Saves, checks and discards drafts; `asking/questionnaires/service.py` publishes them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Annotated, Any, Final, Literal
@@ -32,8 +31,7 @@ from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.tenants.organizations import assets
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DraftRecord:
+class DraftRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A definition that is edited until it is published."""
 
     organization_id: Annotated[str, Hidden()]
@@ -46,8 +44,7 @@ class DraftRecord:
     translated_sources: Annotated[dict[str, dict[str, str]] | None, Hidden()]  # `core.questionnaires.translations`
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class State(msgspec.Struct, frozen=True, kw_only=True):
     """The published version of a questionnaire, None where there is none, and whether its draft differs from it."""
 
     questionnaire_id: str
@@ -284,8 +281,7 @@ def check(document: Mapping[str, object], *, is_strict: bool, now: datetime) -> 
     return findings.found
 
 
-@dataclass(frozen=True, slots=True)
-class Examined:
+class Examined(msgspec.Struct, frozen=True):
     """The readable part of a draft, the metadata that it may use, and its problems; errors prevent publication."""
 
     definition: DefinitionRecord

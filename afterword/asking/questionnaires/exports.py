@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
+import msgspec
 from msgspec import Meta
 
 from afterword import errors
@@ -23,8 +23,7 @@ Name = Literal["limesurvey", "surveyjs"]
 PATH: Final = "/q/questionnaire/{questionnaire_id}/file"
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(msgspec.Struct, frozen=True):
     """A system that reads our questionnaires. `ending`: of the names of its files."""
 
     label: str

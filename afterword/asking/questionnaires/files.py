@@ -6,10 +6,11 @@ A file has the questionnaire's own fields and those of its definition. Its autho
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+import msgspec
 import yaml
+from msgspec.structs import replace
 
 from afterword import errors, ids
 from afterword.asking.questionnaires import access, drafts
@@ -22,8 +23,7 @@ from afterword.core.reading.findings import Finding, Findings, Severity, escape
 from afterword.kit.db import Database
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edition:
+class Edition(msgspec.Struct, frozen=True, kw_only=True):
     """A definition to show; `version_id` is None for the readable part of a `draft`."""
 
     organization_id: str
@@ -99,8 +99,7 @@ SETTINGS: Final = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(msgspec.Struct, frozen=True):
     """An error or a warning of a file, with its line (from 1) and its path for people to read."""
 
     line: int
@@ -123,8 +122,7 @@ class InvalidFile(errors.Invalid):
         super().__init__(f"The file has {count}, the first in line {self.problems[0].line}.", errors=wrong)
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(msgspec.Struct, frozen=True):
     """The content of a valid file.
 
     `settings` are the columns of a questionnaire that are not part of a version; a file without one sets its default.
@@ -136,8 +134,7 @@ class File:
     warnings: tuple[Problem, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(msgspec.Struct, frozen=True):
     """A YAML document as JSON, its lines by JSON pointer, and its YAML errors."""
 
     document: object
@@ -268,21 +265,19 @@ class _Writer(yaml.SafeDumper):
 _Writer.add_representer(str, _Writer.represent_text)
 
 
-@dataclass(slots=True)
-class _Frame:
+class _Frame(msgspec.Struct):
     value: dict[str, object] | list[object]
     pointer: str
     key: str | None = None
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(msgspec.Struct):
     document: object = None
     documents: int = 0
     values: int = 0
-    lines: dict[str, int] = field(default_factory=dict[str, int])
-    problems: list[Problem] = field(default_factory=list[Problem])
-    _open: list[_Frame] = field(default_factory=list["_Frame"])
+    lines: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    problems: list[Problem] = msgspec.field(default_factory=list[Problem])
+    _open: list[_Frame] = msgspec.field(default_factory=list["_Frame"])
 
     def take(self, event: yaml.Event) -> None:
         """Process one event; raises InvalidFile if reading cannot continue."""

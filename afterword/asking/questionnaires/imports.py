@@ -1,9 +1,11 @@
 """Imports of other systems' questionnaires: a file becomes a draft, with which the report of the import stays."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Final
+
+import msgspec
+from msgspec.structs import asdict, replace
 
 from afterword.asking.questionnaires import files, service
 from afterword.asking.questionnaires.store import Questionnaire
@@ -17,8 +19,7 @@ NAME_CHARACTERS_MAX: Final = 200
 _TEXTS: Final = ("title", "description")
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignFile:
+class ForeignFile(msgspec.Struct, frozen=True):
     """A file as a file of ours, and its report. `format`: the name of the other system."""
 
     format: str

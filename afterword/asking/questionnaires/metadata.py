@@ -2,12 +2,12 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Annotated, Any, Final, Literal, LiteralString
 
 from msgspec import Meta
+from msgspec.structs import asdict, replace
 
 from afterword import errors
 from afterword.asking.questionnaires import store as questionnaires_store

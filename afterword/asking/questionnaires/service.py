@@ -3,11 +3,11 @@
 import asyncio
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
 import msgspec
+from msgspec.structs import asdict, replace
 
 from afterword import errors, ids
 from afterword.asking.questionnaires import access, drafts, files, metadata, store
@@ -36,8 +36,7 @@ class NotReady(errors.Conflict):
     code_default = "not_ready"
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(msgspec.Struct, frozen=True):
     """The result of an import. `created`: a new version was published; `warnings` are for the author."""
 
     questionnaire: Questionnaire

@@ -2,7 +2,6 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, LiteralString
 
@@ -21,8 +20,7 @@ VERSIONS_KEPT_MAX = 500
 VERSIONS_KEPT_BYTES_MAX = 16 << 20  # of JSON; the objects take about ten times as much
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Questionnaire:
+class Questionnaire(msgspec.Struct, frozen=True, kw_only=True):
     """A questionnaire; its content is in its groups and questions."""
 
     organization_id: Annotated[str, Hidden()]
@@ -63,8 +61,7 @@ class Questionnaire:
         return Texts(self.title or self.display_name, self.description)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Version:
+class Version(msgspec.Struct, frozen=True, kw_only=True):
     organization_id: str
     version_id: str
     questionnaire_id: str
@@ -353,8 +350,7 @@ def _version(row: Row) -> Version:
     return Version(**columns)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedVersion:
+class PublishedVersion(msgspec.Struct, frozen=True, kw_only=True):
     """A published version; it never changes."""
 
     organization_id: Annotated[str, Hidden()]

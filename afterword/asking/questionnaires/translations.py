@@ -1,10 +1,10 @@
 """Lists the texts of a draft with their translations, and saves translations into the draft."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
+import msgspec
 from msgspec import Meta
 
 from afterword import errors
@@ -27,8 +27,7 @@ from afterword.kit.web.operations import Answer, Call, Download, Routes
 from afterword.kit.web.uploads import Upload
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(msgspec.Struct, frozen=True):
     """The texts of a draft in one language.
 
     `outdated`: by key, the text that a translation was made for; empty where only its translator wants a review.

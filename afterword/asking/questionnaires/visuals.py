@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import asdict, replace
 
 from afterword import errors, ids
 from afterword.asking.questionnaires import access
@@ -25,8 +25,7 @@ from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.tenants.organizations import assets
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VisualRecord:
+class VisualRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A theme of a questionnaire's pages, used while it is active."""
 
     organization_id: Annotated[str, Hidden()]
@@ -49,8 +48,7 @@ class VisualRecord:
         return [*([missing] if self.lacks_picture else []), *visuals.problems(self.configuration)]
 
 
-@dataclass(frozen=True, slots=True)
-class Layers:
+class Layers(msgspec.Struct, frozen=True):
     """The configurations that the theme of a questionnaire is inherited from, and the id of its active visual."""
 
     organization: dict[str, Any]

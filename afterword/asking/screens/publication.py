@@ -1,9 +1,9 @@
 """Publishing a questionnaire with the difference in words, its versions, and taking one back."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Final
 
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors

@@ -3,9 +3,10 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
+import msgspec
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors
@@ -142,8 +143,7 @@ def _sentence(words: Texts, work: Work, jump: Document, known: Subjects) -> str:
 SCOPE: Final = "Questionnaire Instance.Read"
 
 
-@dataclass(frozen=True, slots=True)
-class Matching:
+class Matching(msgspec.Struct, frozen=True):
     words: Texts
     work: Work
     found: Passages
@@ -210,8 +210,7 @@ _MEGABYTE: Final = 1_048_576
 _SIZES: Final = (1, 2, 5, 10)  # megabytes
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(msgspec.Struct, frozen=True):
     name: str
     kind: str
     label: str
@@ -319,8 +318,7 @@ def _shown(words: Texts, name: str, value: str | list[str]) -> str:
 OFFERED_MAX: Final = 60
 
 
-@dataclass(frozen=True, slots=True)
-class TextVariables:
+class TextVariables(msgspec.Struct, frozen=True):
     """`titles`: of questions by id. `offered`: the names to insert."""
 
     titles: Mapping[str, str]

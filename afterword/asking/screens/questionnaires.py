@@ -3,10 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final
 
+import msgspec
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import ids
@@ -41,8 +42,7 @@ _MISSING: Final = "missing_translation"
 _NO_VARIABLE: Final = re.compile(rf"There is no variable “answer\.(\w{{{ids.ID_CHARACTERS}}})\b", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(msgspec.Struct, frozen=True):
     """`where`: the text of the question or page. `member`: the wrong one of the question, if it is one of those."""
 
     text: str
@@ -192,8 +192,7 @@ PIPELINES_MAX: Final = 20
 routes = Screens()
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(msgspec.Struct, frozen=True):
     """The questionnaire and what is edited: its draft, or its published version where no draft was begun."""
 
     questionnaire: Questionnaire

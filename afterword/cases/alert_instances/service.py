@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from afterword import errors, ids
 from afterword.asking.instances.triggers import Response
@@ -25,7 +26,7 @@ from afterword.kit.db import Database
 def event(case: Case, kind: str, *, now: datetime, caller: Caller | None = None, **more: object) -> NewEvent:
     """An event of the caller, or of the worker, without answers and numbers: the log outlives their erasure."""
     data: Mapping[str, Any] = {
-        **{name: getattr(case, name) for name in Case.__dataclass_fields__},
+        **{name: getattr(case, name) for name in Case.__struct_fields__},
         "matched": [{**leaf, "actual": None} for leaf in case.matched],
         "call_back_number": None,
         "call_back_note": None,

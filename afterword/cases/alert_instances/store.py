@@ -1,7 +1,6 @@
 """SQL of alert instances, the cases that alerts open: of their comments, and of the lists that agents work through."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Literal, LiteralString, get_args
 
@@ -17,8 +16,7 @@ from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class Case(msgspec.Struct, frozen=True, kw_only=True):
     """A case that an alert opened. Its response is null if a daily figure opened it.
 
     `call_back_number` and `call_back_note`, the customer's words, are null without the scope `Responder.Read`.
@@ -64,7 +62,7 @@ class Case:
 
     @classmethod
     def of(cls, row: Row) -> "Case":
-        return cls(**{name: row[name] for name in cls.__dataclass_fields__})
+        return cls(**{name: row[name] for name in cls.__struct_fields__})
 
     @property
     def waiting(self) -> bool:
@@ -415,8 +413,7 @@ CLOSED_DAYS: Final = 90  # of the tab of closed cases
 NEVER: Final = datetime(9999, 1, 1, tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkItem(Case):
+class WorkItem(Case, frozen=True, kw_only=True):
     """A case with the names of its alert, status and owner, an address of the person, and the score of the response."""
 
     application_id: str

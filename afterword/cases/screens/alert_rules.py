@@ -1,9 +1,10 @@
 """Alert rules: the list, the form with a try on the newest responses before saving, and the removal."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
+import msgspec
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors
@@ -37,8 +38,7 @@ CANDIDATES_MAX: Final = 50
 FAMILIES: Final = ("question:", "questionnaire_metadata:", "responder_metadata:")
 
 
-@dataclass(frozen=True, slots=True)
-class AssignmentDraft:
+class AssignmentDraft(msgspec.Struct, frozen=True):
     """`pairs`: of value and user; `candidate_ids`: users for all other cases."""
 
     field: str
@@ -127,8 +127,7 @@ NEW: Final[Mapping[str, Any]] = {"trigger": "completed", "severity": "normal", "
 Options = Sequence[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(msgspec.Struct, frozen=True):
     texts: Mapping[str, str]
     questionnaire_ids: Sequence[str]
     subscriber_user_ids: Sequence[str]
@@ -137,8 +136,7 @@ class Draft:
     assignment: AssignmentDraft
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
+class Choices(msgspec.Struct, frozen=True):
     """The options of the form, as pairs of value and text."""
 
     questionnaires: Options

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+import msgspec
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors, ids
@@ -38,8 +39,7 @@ NAMES = ("name", "full_name", "first_name")  # of the responder's metadata, the 
 ORDER = "transaction_id"
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyDraft:
+class ReplyDraft(msgspec.Struct, frozen=True):
     """`wrong`: why nobody can write to the customer. `key` is new for each form, so that it sends one mail."""
 
     wrong: str
@@ -134,8 +134,7 @@ REMEDIES: Final[Sequence[Marked]] = ("Apology", "Replacement", "Refund", "Discou
 ON_ITS_WAY: Final[Marked] = "It is being sent."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timeline:
+class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     """Turns entries into lines; `statuses` are names by id, `outcome` is that of asking again."""
 
     words: Texts

@@ -1,10 +1,10 @@
 """The figures of the work on cases, each of which leads to its cases; the short ones above the list of cases."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, Final, cast, get_args
 
+import msgspec
 from starlette.responses import Response
 
 from afterword.cases import figures
@@ -101,8 +101,7 @@ _NO_KEY: Final = "-"  # in an address: cases without a value
 routes = Screens()
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(msgspec.Struct, frozen=True):
     """One figure of a row: the text, its basis (interval and number of cases), and the address of its cases."""
 
     text: str

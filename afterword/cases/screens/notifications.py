@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+import msgspec
+from msgspec.structs import asdict
 from starlette.responses import Response
 
 from afterword import errors
@@ -108,8 +109,7 @@ KINDS: Final[Mapping[str, Marked]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
+class _Choice(msgspec.Struct, frozen=True):
     """The choices of the form: names of types, watches as `entity/id`."""
 
     email: Collection[str]

@@ -5,8 +5,9 @@ import re
 import unicodedata
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
+
+import msgspec
 
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.reading.documents import is_array, is_object
@@ -49,8 +50,7 @@ _FAMILIES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewFile:
+class NewFile(msgspec.Struct, frozen=True, kw_only=True):
     file_id: str
     name: str
     media_type: str
@@ -63,8 +63,7 @@ class NewFile:
         return {"file_id": self.file_id, "name": self.name, "type": self.media_type, "bytes": len(self.content)}
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedFile:
+class RefusedFile(msgspec.Struct, frozen=True):
     name: str
     refusal: Refusal
 

@@ -1,8 +1,9 @@
 """Answers that were given elsewhere: how a request names them, and which of them fit a questionnaire."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeVar
+
+from msgspec.structs import replace
 
 from afterword.core.answers.values import Given, InvalidAnswer, check
 from afterword.core.questionnaires.definition import Definition

@@ -2,9 +2,10 @@
 
 import unicodedata
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Literal, Protocol
+
+import msgspec
 
 from afterword.core.answers.progress import PageSequence, score
 from afterword.core.answers.values import Given, InvalidAnswer, check
@@ -43,8 +44,7 @@ def normalise(text: str) -> str:
 VALID_DAYS_MAX: Final = 3650
 
 
-@dataclass(slots=True)
-class Edit:
+class Edit(msgspec.Struct):
     """The changes of a posted page.
 
     `after`: all stored answers then, `score`: their points, `quotas`: those that they count toward, `wrong`: refused
@@ -53,9 +53,9 @@ class Edit:
 
     after: dict[str, Given]
     score: int | None = None
-    quotas: list[Ending] = field(default_factory=list[Ending])
-    changed: dict[str, Given] = field(default_factory=dict[str, Given])
-    removed: list[str] = field(default_factory=list[str])
+    quotas: list[Ending] = msgspec.field(default_factory=list[Ending])
+    changed: dict[str, Given] = msgspec.field(default_factory=dict[str, Given])
+    removed: list[str] = msgspec.field(default_factory=list[str])
     wrong: tuple[FieldError, ...] = ()
 
 

@@ -1,9 +1,11 @@
 """The path of one instance: the questions that it gets, their pages, the next page after each answer, and the score."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
+
+import msgspec
+from msgspec.structs import replace
 
 from afterword.core.answers.values import Given, facts_of
 from afterword.core.questionnaires import conditions, endings
@@ -43,14 +45,13 @@ def _is_drawn(question: Question, draw: Callable[[], float]) -> bool:
     return draw() * PERCENT < question.display_probability
 
 
-@dataclass(frozen=True)
-class PageSequence:
+class PageSequence(msgspec.Struct, frozen=True, dict=True):
     """The pages of `question_ids`, numbered from 1; jumps and hidden questions skip numbers and never shift them."""
 
     definition: Definition
     question_ids: Collection[str]
     answers: Mapping[str, Given]
-    facts: Facts = field(default_factory=dict[str, object])  # of the metadata
+    facts: Facts = msgspec.field(default_factory=dict[str, object])  # of the metadata
     layout: Layout = "by_group"
 
     @cached_property

@@ -3,9 +3,10 @@
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Final, TypeAlias
+
+import msgspec
 
 from afterword.core.answers.files import EXTENSIONS, NAME_CHARACTERS_MAX, NewFile, Received, names_of
 from afterword.core.messaging import addresses
@@ -35,8 +36,7 @@ Entry: TypeAlias = dict[str, int | str]
 Value: TypeAlias = bool | int | float | str | list[int] | list[Entry] | dict[str, int] | dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(msgspec.Struct, frozen=True):
     """A checked answer: the value in its stored form, and the text beside the choice that opens one."""
 
     value: Value

@@ -55,8 +55,7 @@ class Repeat(Coordinates, frozen=True):
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
-class Effects:
+class Effects(msgspec.Struct, frozen=True):
     """Design effects of answers: of all, and of rows; of a sample the same one of each row."""
 
     total: float

@@ -11,10 +11,12 @@ effect); Rocks 2016 (adjusted values of two NPS); Holm 1979 (many comparisons).
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Final, Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from afterword.core.questionnaires.question_types import TYPES
 
@@ -42,8 +44,7 @@ Base = Literal["answers", "created", "sent", "delivered", "viewed", "started", "
 Scale = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(msgspec.Struct, frozen=True):
     """The range that holds the value of all customers, with the confidence `level`."""
 
     low: float
@@ -51,8 +52,7 @@ class Interval:
     level: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measure:
+class Measure(msgspec.Struct, frozen=True, kw_only=True):
     """One figure with everything that explains it; `value` is None where there is nothing to count.
 
     `hits` is the k of a share's k/n. `effect` is how many times fewer people than answers the interval is of: Kish's
@@ -73,8 +73,7 @@ class Measure:
     effect: float = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(msgspec.Struct, frozen=True, kw_only=True):
     """The difference from the period before; `real` where p is below 0.05."""
 
     previous: float

@@ -5,11 +5,13 @@ All borders are computed here, with one copy of the zones' rules, and given to t
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Final, Literal, cast, get_args
 from zoneinfo import ZoneInfo
+
+import msgspec
+from msgspec.structs import replace
 
 from afterword.core.wire import times
 
@@ -56,8 +58,7 @@ _DAY: Final = timedelta(days=1)
 _HOUR: Final = timedelta(hours=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
+class Period(msgspec.Struct, frozen=True):
     """From one moment up to another, the second excluded, in a time zone; weeks begin on `first_weekday` (ISO).
 
     `unit`: of a period by the calendar, which begins with such a unit.
@@ -74,8 +75,7 @@ class Period:
         return times.zone_of(self.time_zone)
 
 
-@dataclass(frozen=True, slots=True)
-class Days:
+class Days(msgspec.Struct, frozen=True):
     """Whole local days, and the moments where each begins; `end` is where the last one ends."""
 
     first: date
@@ -96,8 +96,7 @@ class Days:
         return self.end if index == len(self.starts) else self.starts[index]
 
 
-@dataclass(frozen=True, slots=True)
-class Hour:
+class Hour(msgspec.Struct, frozen=True):
     """An hour of the clock in UTC; the first one of a day begins with the day."""
 
     name: str

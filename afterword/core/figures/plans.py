@@ -1,9 +1,11 @@
 """Plans of reports: a query with its context, checked, and what it counts. Nothing is counted here."""
 
 from collections.abc import Mapping, Sequence, Set as AbstractSet
-from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
 
 from afterword.core.figures import cells as core_cells, periods, queries, reports as core_reports, templates
 from afterword.core.figures.disclosure import Key
@@ -16,8 +18,7 @@ from afterword.core.reading.findings import Findings
 from afterword.errors import FieldError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parameters:
+class Parameters(msgspec.Struct, frozen=True, kw_only=True):
     question_id: str | None = None
     metric: str | None = None
     metadata: str | None = None
@@ -29,8 +30,7 @@ class Parameters:
     band: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """A checked report; `template_id` where one of the templates counts it that have no metrics of their own.
 
     `steps`: kinds of buckets; counts are of parts that make up each of them, and of the whole earlier period.
@@ -111,7 +111,7 @@ class Plan:
 def plan(
     query: ReportQuery,
     context: ReportContext,
-    parameters: Parameters = Parameters(),
+    parameters: Parameters = Parameters(),  # noqa: B008  frozen
     *,
     template_id: str | None = None,
     now: datetime,
@@ -166,7 +166,7 @@ def plan_template(
 
     Raises Invalid for what cannot be asked.
     """
-    names = {each.name for each in template.own} & Parameters.__dataclass_fields__.keys()
+    names = {each.name for each in template.own} & {*Parameters.__struct_fields__}
     parameters = Parameters(**{name: given[name] for name in names if given.get(name) is not None})
     context = queries.guarded(context, query, parameters.metadata)
     template_id: str | None = template.template_id

@@ -7,12 +7,13 @@ parameters have other names.
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from itertools import accumulate
 from typing import Any, Final, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from afterword.core.figures import cells as core_cells, disclosure, periods, reports as core_reports
 from afterword.core.figures.cells import NUMERIC, Basis, Cell
@@ -35,8 +36,7 @@ _GROUPS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportQuery:
+class ReportQuery(msgspec.Struct, frozen=True, kw_only=True):
     """The query of a report. Without `date_basis`, answers count by submission and cases by dispatch."""
 
     questionnaire_ids: tuple[str, ...]
@@ -64,8 +64,7 @@ class ReportQuery:
         return self.basis(is_of_cases=bool(of_cases) and all(of_cases))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportContext:
+class ReportContext(msgspec.Struct, frozen=True, kw_only=True):
     """The questions of a report's questionnaires by id, the newest version first."""
 
     organization_id: str
@@ -269,8 +268,7 @@ def subjects_of(condition: Node | None) -> list[str]:
     return sorted({leaf.subject for leaf in conditions.leaves_of(condition)})
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(msgspec.Struct, frozen=True):
     """Responses of a questionnaire from one moment up to another."""
 
     questionnaire_id: str
@@ -278,16 +276,14 @@ class Span:
     to_time: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(msgspec.Struct, frozen=True):
     """The responses that count: those in `spans`, which do not overlap; of these, where given, `instance_ids`."""
 
     spans: Sequence[Span]
     instance_ids: Sequence[str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(msgspec.Struct, frozen=True):
     """A period and the first day of each of its buckets."""
 
     period: Period
@@ -347,17 +343,16 @@ class CountQuery:
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class DailyCounts:
+class DailyCounts(msgspec.Struct, frozen=True):
     """Daily counts by bucket; of each questionnaire the first day that is not kept, and the stale days.
 
     `hours`: the names of today's hours that are kept.
     """
 
-    cells: list[Cell] = field(default_factory=list[Cell])
-    until: dict[str, date] = field(default_factory=dict[str, date])
-    live: dict[str, list[date]] = field(default_factory=dict[str, list[date]])
-    hours: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    cells: list[Cell] = msgspec.field(default_factory=list[Cell])
+    until: dict[str, date] = msgspec.field(default_factory=dict[str, date])
+    live: dict[str, list[date]] = msgspec.field(default_factory=dict[str, list[date]])
+    hours: dict[str, set[str]] = msgspec.field(default_factory=dict[str, set[str]])
 
     def responses_min(self, asked: CountQuery) -> int:
         """So many responses at least are behind the kept counts of each period; 0 where nothing is known."""

@@ -3,9 +3,11 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from afterword.core.figures import metrics
 from afterword.core.figures.cells import (
@@ -51,8 +53,7 @@ RATES: Final[Mapping[str, tuple[str, str, Base]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RequestedMetric:
+class RequestedMetric(msgspec.Struct, frozen=True):
     """A metric over the answers of some questions, or over cases."""
 
     metric: str
@@ -64,8 +65,7 @@ class RequestedMetric:
         return self.metric in RATES or self.metric in STAGES or self.metric == BOUNCED
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(msgspec.Struct, frozen=True):
     """A measure as it is shown; `suppressed`: hidden from this reader, or a correlation of too few pairs."""
 
     measure: Measure
@@ -79,8 +79,7 @@ class Figure:
         return "few_pairs" if self.measure.unit == "correlation" else "few_people"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(msgspec.Struct, frozen=True):
     """One row: the values of what it is grouped by, in that order, and its figures."""
 
     key: Key
@@ -91,8 +90,7 @@ class Line:
         return any(figure.suppressed for figure in self.figures)
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(msgspec.Struct, frozen=True):
     lines: tuple[Line, ...]
     total: tuple[Figure, ...]
 
@@ -110,8 +108,7 @@ class Tally(defaultdict[str, int]):
         self.effect = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(msgspec.Struct, frozen=True):
     """Cells by key, as histograms of each requested metric."""
 
     rows: Mapping[Key, Sequence[Tally]]

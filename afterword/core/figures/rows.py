@@ -1,10 +1,11 @@
 """Rows of a report as they are shown: their order, their names, and the responses behind them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import pairwise
 from typing import Any, Final, Literal
+
+import msgspec
 
 from afterword.core.figures import periods
 from afterword.core.figures.cells import Basis, read_group
@@ -57,8 +58,7 @@ def part_key(question: Question, part: str) -> RowKey:
     return {"row_id": part, "row": row.label if row else None} if part else {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class Selection(msgspec.Struct, frozen=True, kw_only=True):
     """The responses behind a row: of these questionnaires, with the time of `date_basis` in the period.
 
     They meet `condition`, which is one as in `filter`, and the other members. Where one is null, any do.

@@ -1,8 +1,9 @@
 """Ready reports: what each shows, and its query parameters."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from afterword.core.figures import metrics
 from afterword.core.figures.periods import CALENDAR_PERIODS
@@ -10,8 +11,7 @@ from afterword.core.figures.reports import BOUNCED, RATES, STAGES
 from afterword.core.questionnaires.question_types import SCORES
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(msgspec.Struct, frozen=True):
     """A query parameter of a template."""
 
     name: str
@@ -20,8 +20,7 @@ class Parameter:
     default: object = None
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
+class Template(msgspec.Struct, frozen=True):
     template_id: str
     title: str
     description: str

@@ -1,8 +1,9 @@
 """Questionnaires of other systems: which file is of which, and what becomes of it here."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from afterword.core.foreign import formbricks, limesurvey, qualtrics, surveyjs, typeform, xlsform
 from afterword.core.foreign.parts import BYTES_MAX, Format, Line, Read, unreadable
@@ -20,8 +21,7 @@ FORMATS: Final[tuple[Format, ...]] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(msgspec.Struct, frozen=True):
     """The share of a file that was taken: its questions, those of which nothing is lost, and so its conditions.
 
     `left_out_count`: other things, such as settings, that Afterword does not have.

@@ -1,9 +1,10 @@
 """Parts of the readers: texts by language, choices, conditions on their codes, buttons, values in JSON."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
+
+import msgspec
 
 from afterword.core.foreign import parts
 from afterword.core.foreign.expressions import Tree, Unreadable
@@ -39,8 +40,7 @@ FILES_MAX: Final = 2  # of a question that takes several; ten such questions hav
 _FILES: Final[Mapping[str, str]] = NAMES["all"]["files"]
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(msgspec.Struct, frozen=True):
     """A question that conditions of the file may name. `codes`: our values; `parts`: keys of rows, names of fields.
 
     `part`: the one of them that it is about. Metadata is one too, as `questionnaire_metadata:order` of the type `text`.
@@ -48,8 +48,8 @@ class Subject:
 
     key: str
     type: str
-    codes: Mapping[str, int | bool] = field(default_factory=dict[str, int | bool])
-    parts: Mapping[str, str] = field(default_factory=dict[str, str])
+    codes: Mapping[str, int | bool] = msgspec.field(default_factory=dict[str, int | bool])
+    parts: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     part: str = ""
 
     @property
@@ -135,16 +135,15 @@ def _found(condition: Condition | None) -> Condition:
     return condition
 
 
-@dataclass(slots=True)
-class Draft:
+class Draft(msgspec.Struct):
     """A document in the making. `languages`: our locales by the names of the file, the default first."""
 
     languages: dict[str, str]
-    read: Read = field(default_factory=Read)
-    keys: Keys = field(default_factory=Keys)
-    asked: dict[str, Subject] = field(default_factory=dict[str, Subject])
-    groups: list[Item] = field(default_factory=list[Item])
-    group_keys: Keys = field(default_factory=Keys)
+    read: Read = msgspec.field(default_factory=Read)
+    keys: Keys = msgspec.field(default_factory=Keys)
+    asked: dict[str, Subject] = msgspec.field(default_factory=dict[str, Subject])
+    groups: list[Item] = msgspec.field(default_factory=list[Item])
+    group_keys: Keys = msgspec.field(default_factory=Keys)
 
     @property
     def locale(self) -> str:
@@ -219,15 +218,14 @@ class Draft:
         return self.read
 
 
-@dataclass(slots=True)
-class Making:
+class Making(msgspec.Struct):
     """A question, an ending or a text in the making: `item`, of `source` in the file. `pipe`: for its texts."""
 
     draft: Draft
     entry: Entry
     source: Mapping[str, Any]
     pipe: Pipe | None = None
-    item: Item = field(default_factory=dict[str, Any])
+    item: Item = msgspec.field(default_factory=dict[str, Any])
 
     def put(self, name: str, value: object, characters_max: int) -> None:
         for locale, written in self.draft.texts(value).items():

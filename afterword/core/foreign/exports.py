@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
+import msgspec
+
 from afterword.core.foreign.parts import OPPOSITES, POSITIVE, Kind, Line
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import All, AnyOf, Leaf, Node, Not
@@ -30,14 +32,12 @@ class Unwritable(ValueError):
     """The other system cannot express this condition."""
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(msgspec.Struct, frozen=True):
     content: bytes
     lines: tuple[Line, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(msgspec.Struct, frozen=True):
     """A questionnaire to write, with its own texts in the default language."""
 
     definition: Definition

@@ -8,8 +8,9 @@ Operators are those of our conditions, and `in`, `all_of`, `none_of` for several
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+import msgspec
 
 from afterword.core.foreign.parts import NAMES
 
@@ -34,15 +35,14 @@ class Unreadable(ValueError):
     """The text is no condition that we know, or too long or deep."""
 
 
-@dataclass(frozen=True, slots=True)
-class Grammar:
+class Grammar(msgspec.Struct, frozen=True):
     """`between`: words that compare, as `contains`; `behind`: words that stand behind a name, as `empty`.
 
     `is_bare`: whether a word without signs around it is a name.
     """
 
-    between: Mapping[str, str] = field(default_factory=dict[str, str])
-    behind: Mapping[str, str] = field(default_factory=dict[str, str])
+    between: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
+    behind: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     is_bare: bool = False
 
 
@@ -75,8 +75,7 @@ def _tokens(text: str) -> list[tuple[str, str]]:
     return found[::-1]
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(msgspec.Struct):
     tokens: list[tuple[str, str]]
     grammar: Grammar
     depth: int = 0

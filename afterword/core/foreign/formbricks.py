@@ -6,9 +6,10 @@ leads out of the survey, and then to its end, becomes an ending.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
+
+import msgspec
 
 from afterword.core.foreign import drafting, parts
 from afterword.core.foreign.drafting import Draft, Item, Making, Unreadable, items, joined, members, names_of, strings
@@ -69,15 +70,14 @@ def _languages(survey: Mapping[str, Any]) -> dict[str, str]:
     return found | {code: locale for code in others if (locale := parts.locale_of(code))}
 
 
-@dataclass(slots=True)
-class _Block:
+class _Block(msgspec.Struct):
     """`edges`: where it leads, and on which condition, in their order. `ending`: what it became, if not a page."""
 
     name: str
     source: dict[str, Any]
-    questions: list[Item] = field(default_factory=list[Item])
+    questions: list[Item] = msgspec.field(default_factory=list[Item])
     ending: Item | None = None
-    edges: list[tuple[str, Condition | None]] = field(default_factory=list[tuple[str, Condition | None]])
+    edges: list[tuple[str, Condition | None]] = msgspec.field(default_factory=list[tuple[str, Condition | None]])
 
     @property
     def elements(self) -> list[dict[str, Any]]:

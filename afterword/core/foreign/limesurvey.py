@@ -3,9 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from operator import ge, gt, le, lt
 from typing import Any, Final
+
+import msgspec
 
 from afterword.core.foreign import expressions, limesurvey_file, parts
 from afterword.core.foreign.drafting import Draft, Item, Making, Subject, Unreadable, condition_of, figure
@@ -62,13 +63,12 @@ def _short_of(survey: Survey) -> list[str]:
     return found
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(msgspec.Struct):
     """Reads the questions in order, since conditions and texts know earlier ones alone."""
 
     survey: Survey
-    draft: Draft = field(default_factory=lambda: Draft({}))
-    names: Names = field(default_factory=Names)
+    draft: Draft = msgspec.field(default_factory=lambda: Draft({}))
+    names: Names = msgspec.field(default_factory=Names)
 
     def read(self) -> Read:
         draft, texts = self.draft, self.survey.texts

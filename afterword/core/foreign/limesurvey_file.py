@@ -9,8 +9,9 @@ import csv
 import io
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+import msgspec
 
 from afterword.core.foreign.parts import unreadable
 from afterword.core.reading import elements
@@ -38,17 +39,16 @@ _CLASSES: Final[Mapping[str, tuple[str, Row]]] = {  # of rows of a `.txt`: table
 }
 
 
-@dataclass(slots=True)
-class Thing:
+class Thing(msgspec.Struct):
     """A group, a question, a subquestion, an answer or a quota: its columns, and its texts by their names.
 
     `inside`: of a group its questions, of a question its subquestions. Settings of a question are texts or columns.
     """
 
-    columns: Row = field(default_factory=Row)
-    texts: defaultdict[str, Texts] = field(default_factory=lambda: defaultdict[str, Texts](Texts))
-    inside: list["Thing"] = field(default_factory=list["Thing"])
-    answers: list["Thing"] = field(default_factory=list["Thing"])
+    columns: Row = msgspec.field(default_factory=Row)
+    texts: defaultdict[str, Texts] = msgspec.field(default_factory=lambda: defaultdict[str, Texts](Texts))
+    inside: list["Thing"] = msgspec.field(default_factory=list["Thing"])
+    answers: list["Thing"] = msgspec.field(default_factory=list["Thing"])
 
     def __getitem__(self, name: str) -> str:
         return self.columns.get(name, "")
@@ -71,8 +71,7 @@ class Thing:
         return next(filter(None, self.texts.get(name, {}).values()), self[name])
 
 
-@dataclass(slots=True)
-class Survey:
+class Survey(msgspec.Struct):
     """`texts`: of the survey by their name without `surveyls_`."""
 
     settings: Row
@@ -81,14 +80,13 @@ class Survey:
     quotas: list[Thing]
 
 
-@dataclass(slots=True)
-class _Handler:
+class _Handler(msgspec.Struct):
     """The rows of each table of an `.lss`."""
 
-    tables: Tables = field(default_factory=lambda: Tables(list))
+    tables: Tables = msgspec.field(default_factory=lambda: Tables(list))
     type: str = ""
-    _open: list[str] = field(default_factory=list[str])
-    _text: list[str] = field(default_factory=list[str])
+    _open: list[str] = msgspec.field(default_factory=list[str])
+    _text: list[str] = msgspec.field(default_factory=list[str])
     _count: int = 0
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:  # noqa: ARG002

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Final
+
+import msgspec
 
 from afterword.core import toml
 from afterword.core.foreign.drafting import Draft, Item, Making, Subject, figure
@@ -41,8 +42,7 @@ _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
 _EXPRESSION: Final = re.compile(r"\{[^\s{}][^{}]{0,400}\}")
 
 
-@dataclass(slots=True)
-class Maker:
+class Maker(msgspec.Struct):
     """Makes our questions of one of theirs. `entry`: its line; `names`: to which it adds what it is called."""
 
     draft: Draft
@@ -50,8 +50,8 @@ class Maker:
     entry: Entry
     pipe: Pipe
     names: Names
-    made: list[Item] = field(default_factory=list[Item])
-    left_out: list[Sentence] = field(default_factory=list[Sentence])  # settings without a counterpart
+    made: list[Item] = msgspec.field(default_factory=list[Item])
+    left_out: list[Sentence] = msgspec.field(default_factory=list[Sentence])  # settings without a counterpart
     _split: str = SEVERAL
 
     def make(self, *, is_short: bool) -> None:

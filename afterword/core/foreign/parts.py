@@ -6,7 +6,6 @@ report. The sentences are shown in the console too, so they stand in its catalog
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from html import unescape
 from typing import Any, Final, Literal
 
@@ -45,8 +44,7 @@ NO_VALUE: Final = "A text shows a value that Afterword does not have, so … sta
 NO_LANGUAGE: Final = "Afterword does not know this language, or has it already: “{name}”."
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(msgspec.Struct, frozen=True):
     """The fate of one thing of the file. `place`: as the other system names it, such as QID5.
 
     `key`: of the question or ending in the document that it is about. `whole`: nothing of it was lost; of a question
@@ -62,19 +60,17 @@ class Line:
     whole: bool = True
 
 
-@dataclass(slots=True)
-class Read:
+class Read(msgspec.Struct):
     """A questionnaire as our own files have it, which `files.read` checks, and the report of how it was made."""
 
-    document: dict[str, Any] = field(default_factory=dict[str, Any])
-    lines: list[Line] = field(default_factory=list[Line])
+    document: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
+    lines: list[Line] = msgspec.field(default_factory=list[Line])
 
     def leave_out(self, kind: Kind, place: str, title: str, text: str, /, **values: int | str) -> None:
         self.lines.append(Line(kind, "left_out", place, title, (Sentence(text, **values),), whole=False))
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(msgspec.Struct, frozen=True):
     """A form of file. `is_of`: whether these bytes are of it, by their content; `read` raises Invalid."""
 
     name: str
@@ -84,8 +80,7 @@ class Format:
     read: Callable[[bytes], Read]
 
 
-@dataclass(slots=True)
-class Entry:
+class Entry(msgspec.Struct):
     """Collects what is said of one thing of the file: texts of a Sentence and their values. `line` is the report."""
 
     kind: Kind
@@ -94,7 +89,7 @@ class Entry:
     key: str = ""
     _outcome: Outcome = "taken"
     _whole: bool = True
-    _sentences: dict[str, Sentence] = field(default_factory=dict[str, Sentence])
+    _sentences: dict[str, Sentence] = msgspec.field(default_factory=dict[str, Sentence])
 
     def said(self, text: str, /, **values: int | str) -> None:
         """It is taken as it was, and this is worth knowing."""
@@ -139,11 +134,10 @@ class Entry:
         return Line(self.kind, self._outcome, self.place, shown, sentences, self.key, self._whole)
 
 
-@dataclass(slots=True)
-class Keys:
+class Keys(msgspec.Struct):
     """Gives keys that a questionnaire file accepts: small letters, digits and _, a letter first, no two alike."""
 
-    _given: set[str] = field(default_factory=set[str])
+    _given: set[str] = msgspec.field(default_factory=set[str])
 
     def give(self, name: str, prefix: str = "q") -> str:
         """A key of `name`, the same one whenever the same names are given in the same order."""

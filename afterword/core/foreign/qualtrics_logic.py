@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 from urllib.parse import unquote
+
+import msgspec
 
 from afterword.core.foreign import parts
 from afterword.core.foreign.drafting import Draft, Subject, Unreadable, joined
@@ -19,12 +20,11 @@ _PEOPLE: Final = {"m://FirstName": "first_name", "m://LastName": "last_name"}  #
 Expression = Mapping[str, Any]
 
 
-@dataclass(slots=True)
-class Logic:
+class Logic(msgspec.Struct):
     """Reads conditions. The draft knows a row by both ids with a slash; `always`: ids of questions without one."""
 
     draft: Draft
-    always: set[str] = field(default_factory=set[str])
+    always: set[str] = msgspec.field(default_factory=set[str])
 
     def read(self, logic: object, place: str, key: str = "", *, is_possible: bool = True) -> Condition | None:
         """The condition, with its line; None where everybody is asked. `is_possible`: for what it is about."""

@@ -1,8 +1,9 @@
 """Makes what a reader gives pass the check of our files: what does not is taken out, and the report says so."""
 
 from collections.abc import Iterator, MutableMapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from afterword import ids
 from afterword.core.foreign.parts import TITLE_SHOWN_CHARACTERS, Kind, Line, Read, split, unreadable

@@ -7,9 +7,10 @@ first thing that it does not know, and pins the exact releases of four packages.
 import re
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any, Final
+
+import msgspec
 
 from afterword.core.foreign import expressions, parts
 from afterword.core.foreign.drafting import Draft, Making, Unreadable, condition_of, figure, names_of
@@ -95,15 +96,14 @@ def _short(language: str) -> str | None:
     return parts.locale_of(language) if re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z]{2,4})?", language.strip()) else None
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(msgspec.Struct):
     """`frames`: the open groups, with the kind of each, and the conditions under which its questions are asked."""
 
     rows: Sequence[Row]
     choices: Sequence[Row]
     settings: Row
     draft: Draft
-    frames: list[tuple[str, list[Condition]]] = field(default_factory=list[tuple[str, list[Condition]]])
+    frames: list[tuple[str, list[Condition]]] = msgspec.field(default_factory=list[tuple[str, list[Condition]]])
     is_new_page: bool = True
 
     def read(self) -> Read:

@@ -1,9 +1,10 @@
 """Alerts: when a rule looks at a response, what its conditions compared, which cases are open."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
+
+import msgspec
 
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Facts, Leaf, LeafResult, Node
@@ -30,8 +31,7 @@ TRIGGERS: Final[Mapping[str, frozenset[str]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(msgspec.Struct, frozen=True):
     holds: bool
     leaves: list[LeafResult]
 
@@ -98,8 +98,7 @@ def folds(opened: datetime, *, now: datetime, fold_hours: int) -> bool:
     return fold_hours > 0 and opened > now - timedelta(hours=fold_hours)
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(msgspec.Struct, frozen=True):
     """The key score of a response: its band, where its scale has bands, and its place on the scale from 0 to 1."""
 
     band: str | None

@@ -5,8 +5,9 @@ format the message nor call anybody (`<!channel>`, `@all`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+import msgspec
 
 TITLE_CHARACTERS_MAX: Final = 150  # a header of Slack
 LABEL_CHARACTERS_MAX: Final = 75  # a button of Slack
@@ -23,8 +24,7 @@ _MARKDOWN: Final = frozenset("\\`*_[]#|~<>")
 _COLORS: Final[Mapping[str, str]] = {"critical": "#b3261e", "high": "#c2410c", "normal": "#005d69", "low": "#5f6b6d"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
+class Card(msgspec.Struct, frozen=True, kw_only=True):
     """A message to a chat. `text`: a sentence; `facts`: pairs of label and value; `quote`: a customer's words.
 
     `links`: pairs of text and address. `about`: the type of the event, and the id of its case; for programs.
@@ -36,11 +36,10 @@ class Card:
     quote: str = ""
     links: Sequence[tuple[str, str]] = ()
     severity: str = "normal"
-    about: Mapping[str, str] = field(default_factory=dict[str, str])
+    about: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(msgspec.Struct, frozen=True):
     """`hosts`: the ends that the host of an address has; none: any. `build`: the message of a card, to send as JSON."""
 
     name: str

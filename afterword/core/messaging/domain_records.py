@@ -7,8 +7,9 @@ import base64
 import binascii
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, Literal
+
+import msgspec
 
 from afterword.core.text.locales import Marked
 
@@ -70,8 +71,7 @@ _LOOKUP: Final = re.compile(r"[+?~-]?(?:include:|exists:|(?:a|mx|ptr)(?:[:/]|\Z)
 _ALL: Final = re.compile(r"[+?~-]?all\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """A record at `name`: the texts that stand there, and the text to set, None where only the provider knows it.
 
     `values` fill the sentence of the code.
@@ -82,7 +82,7 @@ class Finding:
     name: str
     found: Sequence[str] = ()
     record: str | None = None
-    values: Mapping[str, str] = field(default_factory=dict[str, str])
+    values: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
 
     @property
     def state(self) -> State:

@@ -2,11 +2,12 @@
 
 import tomllib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from importlib import resources
 from typing import Final, Literal
 from zoneinfo import ZoneInfo
+
+import msgspec
 
 from afterword.core.organizations.access import ROLE_SCOPES
 
@@ -33,8 +34,7 @@ FEW_TYPES: Final = frozenset(f"{family}.{name}" for family, names in FEW.items()
 TYPES: Final = MASS_TYPES | FEW_TYPES
 
 
-@dataclass(frozen=True, slots=True)
-class NoticeChannels:
+class NoticeChannels(msgspec.Struct, frozen=True):
     web: bool
     email: bool
 

@@ -10,10 +10,12 @@ import hmac
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from importlib import resources
 from itertools import pairwise
 from typing import Final
+
+import msgspec
+from msgspec.structs import replace
 
 from afterword.core import keys
 from afterword.core.messaging.mail_html import BEGUN, CITED
@@ -126,8 +128,7 @@ def readable(text: str) -> str:
     return text.replace(CITED, "> ").replace(BEGUN, "_" * 30).strip()
 
 
-@dataclass(frozen=True, slots=True)
-class _Sign:
+class _Sign(msgspec.Struct, frozen=True):
     """Lines that introduce a quotation, to `end`; `before` are words of the person in the first ones.
 
     A weak one may be a sentence of the person.

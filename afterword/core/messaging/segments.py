@@ -5,8 +5,9 @@ UCS-2, with 70 units, or parts of 67. A part never ends inside a character.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, Literal, final
+
+import msgspec
 
 Encoding = Literal["gsm7", "ucs2"]
 
@@ -26,8 +27,7 @@ _GSM7: Final = {
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Length:
+class Length(msgspec.Struct, frozen=True):
     encoding: Encoding
     segments: int
 

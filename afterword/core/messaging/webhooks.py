@@ -9,10 +9,11 @@ import hashlib
 import hmac
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Final
+
+import msgspec
 
 from afterword.core.messaging.notices import ENTITIES, TYPES, read_of
 
@@ -48,8 +49,7 @@ def check_type(text: str) -> str | None:
 assert timedelta(seconds=sum(RETRY_SECONDS) * 1.2) < timedelta(days=FAILING_DAYS_MAX)  # noqa: S101
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of one attempt: the answer, or the reason for none."""
 
     duration_ms: int

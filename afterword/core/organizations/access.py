@@ -6,6 +6,8 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Final, Literal, NoReturn, TypedDict, final
 
+import msgspec
+
 from afterword import errors
 
 ACTIONS: Final = ("Read", "Create", "Update", "Delete")
@@ -51,8 +53,7 @@ ForLimited = Literal["refused", "part", "free"]
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(msgspec.Struct, frozen=True):
     """The data that somebody sees: with one of these values of the metadata `name`. Without values it is nothing."""
 
     name: str

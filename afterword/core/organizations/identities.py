@@ -1,9 +1,10 @@
 """The word of an identity provider about a person, and the role that follows from it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal, cast
+
+import msgspec
 
 Role = Literal["admin", "reporting", "agent"]
 ROLES: Final[tuple[Role, ...]] = ("admin", "reporting", "agent")  # the most first; owners are made by owners alone
@@ -16,8 +17,7 @@ NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 YES_OR_NO: Final = {"true": True, "false": False}
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(msgspec.Struct, frozen=True):
     """A person by the word of an issuer. `authenticated`: seconds since 1970, None where it was not said.
 
     `groups` None: the person has some, but the token does not tell them, or in a form that we do not know.

@@ -8,12 +8,12 @@ empty array is missing. Regular expressions run on RE2, in linear time.
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final, Literal
 
+import msgspec
 import re2
 
 from afterword import ids
@@ -27,8 +27,7 @@ PATTERN_BYTES_MAX = 1 << 20
 Facts = Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(msgspec.Struct, frozen=True):
     subject: str
     operator: str
     value: object = None
@@ -40,30 +39,26 @@ class Leaf:
         return self.subject if self.window_days is None else f"{self.subject} {self.window_days}"
 
 
-@dataclass(frozen=True, slots=True)
-class All:
+class All(msgspec.Struct, frozen=True):
     """True when every node is; true when there is none."""
 
     nodes: "tuple[Node, ...]"
 
 
-@dataclass(frozen=True, slots=True)
-class AnyOf:
+class AnyOf(msgspec.Struct, frozen=True):
     """True when one node is; false when there is none."""
 
     nodes: "tuple[Node, ...]"
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(msgspec.Struct, frozen=True):
     node: "Node"
 
 
 Node = Leaf | All | AnyOf | Not
 
 
-@dataclass(frozen=True, slots=True)
-class LeafResult:
+class LeafResult(msgspec.Struct, frozen=True):
     subject: str
     operator: str
     value: object
@@ -72,7 +67,7 @@ class LeafResult:
 
     @property
     def document(self) -> dict[str, Any]:
-        return {name: _plain(getattr(self, name)) for name in self.__dataclass_fields__}
+        return {name: _plain(getattr(self, name)) for name in self.__struct_fields__}
 
 
 def matches(node: Node | None, facts: Facts) -> bool:
@@ -331,8 +326,7 @@ Kind = Literal[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(msgspec.Struct, frozen=True):
     """The subjects that leaves may name in one use of conditions.
 
     `questions`: kind of answer by question id, and by `{question_id}:{row_id}` for the parts of an answer; `keys`: the
@@ -342,10 +336,10 @@ class Scope:
     `metrics`: those of a question, None where none may be named.
     """
 
-    questions: Mapping[str, Kind] = field(default_factory=dict[str, Kind])
-    keys: Mapping[str, str] = field(default_factory=dict[str, str])
-    values: Mapping[str, Collection[int]] = field(default_factory=dict[str, Collection[int]])
-    metadata: Mapping[str, Kind] = field(default_factory=dict[str, Kind])
+    questions: Mapping[str, Kind] = msgspec.field(default_factory=dict[str, Kind])
+    keys: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
+    values: Mapping[str, Collection[int]] = msgspec.field(default_factory=dict[str, Collection[int]])
+    metadata: Mapping[str, Kind] = msgspec.field(default_factory=dict[str, Kind])
     undeclared: Kind = "any"
     tags: bool = False
     metrics: Collection[str] | None = None

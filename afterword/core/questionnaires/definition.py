@@ -5,10 +5,12 @@ A single question is read in `questions.py`; conditions are in `conditions.py`. 
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
 from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
 
 from afterword import ids
 from afterword.core.questionnaires import conditions, endings, questions
@@ -40,16 +42,14 @@ GROUP_TEXTS: Final = ("title", "description")
 GiveId = Callable[[str, str], str]
 
 
-@dataclass(frozen=True, slots=True)
-class Texts:
+class Texts(msgspec.Struct, frozen=True):
     """A group's or the questionnaire's own texts in one more language."""
 
     title: str | None = None
     description: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PageTexts:
+class PageTexts(msgspec.Struct, frozen=True):
     """The texts before, after and instead of the questions, in one language."""
 
     welcome: str | None = None
@@ -58,25 +58,23 @@ class PageTexts:
     expired: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group(Texts):
+class Group(Texts, frozen=True, kw_only=True):
     group_id: str
     key: str | None = None
     display_name: str | None = None
     enabled: bool = True
-    translations: Mapping[str, Texts] = field(default_factory=dict[str, Texts])
+    translations: Mapping[str, Texts] = msgspec.field(default_factory=dict[str, Texts])
     questions: tuple[Question, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Definition:
+class Definition(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything that a version fixes. Locales are in their stored form (`en-us`), the default is one of them."""
 
     default_locale: str
     locales: tuple[str, ...]
     groups: tuple[Group, ...]
-    pages: Mapping[str, PageTexts] = field(default_factory=dict[str, PageTexts])
-    translations: Mapping[str, Texts] = field(default_factory=dict[str, Texts])
+    pages: Mapping[str, PageTexts] = msgspec.field(default_factory=dict[str, PageTexts])
+    translations: Mapping[str, Texts] = msgspec.field(default_factory=dict[str, Texts])
     endings: tuple[Ending, ...] = ()
     anonymous: bool = False
 
@@ -476,8 +474,7 @@ def _group_content(group: Group, locale: str, position: int, questions_count: in
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(msgspec.Struct, frozen=True):
     """A text to translate. `key` stays when the order changes; `path` points to its translation in the definition.
 
     `member`: `title`, `welcome`, `choices/3`, `rows/{row_id}`.

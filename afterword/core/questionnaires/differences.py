@@ -5,9 +5,10 @@ Keys of files are left out: they are no content. `SENTENCES` and `MEMBERS` are t
 
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
+
+import msgspec
 
 from afterword.core.questionnaires import conditions, endings, question_types, questions
 from afterword.core.questionnaires.definition import GROUP_TEXTS, PAGES, Definition, Group, PageTexts, Texts
@@ -70,8 +71,7 @@ OF_TYPES: Final = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """One change. `path`: a JSON pointer into the later definition; of what is gone, into the earlier one.
 
     `member`: the name of the changed text or setting. `texts`: the names in its sentence.
@@ -85,7 +85,7 @@ class Difference:
     member: str | None = None
     before: object = None
     after: object = None
-    texts: Mapping[str, str] = field(default_factory=dict[str, str])
+    texts: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
 
     @property
     def arguments(self) -> dict[str, str]:

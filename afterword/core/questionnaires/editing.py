@@ -6,9 +6,10 @@ too: its values stay as they were typed.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Final
+
+import msgspec
 
 from afterword.core.questionnaires.question_types import FOLDED, MEMBERS, TYPES
 from afterword.core.reading.documents import Members, is_array, is_object
@@ -207,8 +208,7 @@ def uses_of(document: Mapping[str, Any], question_id: str) -> tuple[list[Documen
     return leading, asking
 
 
-@dataclass(frozen=True, slots=True)
-class Piping:
+class Piping(msgspec.Struct, frozen=True):
     """The places whose texts, labels or addresses show the answer of a question. `groups`: numbers from 1."""
 
     questions: list[Document]

@@ -7,8 +7,10 @@ form by which people ask to be called.
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final
+
+import msgspec
+from msgspec.structs import replace
 
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Node, Scope
@@ -30,8 +32,7 @@ _KEY: Final = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
 _ADDRESS: Final = re.compile(r"https://[^\s/?#@:\"'<>\\{}]+(?::\d{1,5})?(?:[/?#][^\s\"'<>\\]*)?\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class EndingTexts:
+class EndingTexts(msgspec.Struct, frozen=True):
     """An ending's texts in one more language; a text that is None is that of the default locale."""
 
     title: str | None = None
@@ -40,8 +41,7 @@ class EndingTexts:
     review_label: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ending(EndingTexts):
+class Ending(EndingTexts, frozen=True, kw_only=True):
     """One page after completion. Texts and addresses may have variables."""
 
     ending_id: str
@@ -52,7 +52,7 @@ class Ending(EndingTexts):
     responses_max: int | None = None
     coupon_pool: str | None = None
     call_back: bool | None = None  # True, or None
-    translations: Mapping[str, EndingTexts] = field(default_factory=dict[str, EndingTexts])
+    translations: Mapping[str, EndingTexts] = msgspec.field(default_factory=dict[str, EndingTexts])
 
 
 def chosen(

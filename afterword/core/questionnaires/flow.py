@@ -12,9 +12,10 @@ were measured on the answer page with the questionnaires of the library; the foo
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
+
+import msgspec
 
 from afterword.core.questionnaires import conditions, variables
 from afterword.core.questionnaires.conditions import Facts
@@ -119,8 +120,7 @@ PERCENT: Final = 100
 CHOICES_TRIED_MAX: Final = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(msgspec.Struct, frozen=True):
     """`source`: None for the start, `target`: None for the end. `jump`: its number from 0, None for “else go on”."""
 
     source: str | None
@@ -128,8 +128,7 @@ class Edge:
     jump: int | None = None
 
 
-@dataclass(frozen=True)
-class Flow:
+class Flow(msgspec.Struct, frozen=True, dict=True):
     """`nodes`: the ids of the questions that are asked at all, in order. Each group is a page."""
 
     definition: Definition
@@ -276,8 +275,7 @@ LOOKED_AT_MAX: Final = 10  # choices of a dropdown: in a long list people look f
 COLUMNS_BESIDE: Final = 2  # choices of a matrix that stand side by side
 
 
-@dataclass(frozen=True, slots=True)
-class Length:
+class Length(msgspec.Struct, frozen=True):
     seconds: int
     screens: int
 

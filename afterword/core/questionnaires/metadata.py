@@ -6,13 +6,13 @@ A change is a map name -> text, or None where the value is removed; a stored map
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from afterword import ids
 from afterword.core.reading import structs
@@ -47,8 +47,7 @@ _DATE: Final = re.compile(rf"(\d{{4}})-(\d{{2}})-(\d{{2}}){_TIME}\Z", re.ASCII)
 _DAY_FIRST: Final = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})\Z", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class MetadataDefinition:
+class MetadataDefinition(msgspec.Struct, frozen=True):
     """A declared name: its type decides how values compare, `anonymize` marks personal data."""
 
     name: str
@@ -68,8 +67,7 @@ class MetadataDefinition:
         return words(self.title) if self.is_of_product else self.title or self.name
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Declared:
+class Declared(msgspec.Struct, frozen=True, eq=False):
     """The names that an organization knows, by kind. One is equal to itself alone, so that it can be a key."""
 
     questionnaire: Mapping[str, MetadataDefinition]

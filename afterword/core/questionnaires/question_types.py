@@ -5,9 +5,11 @@ follows from the shape.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Kind
@@ -94,8 +96,7 @@ class Standard(NamedTuple):
 EMPTY: Final = Standard()
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionType:
+class QuestionType(msgspec.Struct, frozen=True):
     """One type. Its texts are in English, as keys of our catalogues.
 
     `label`: in the builder, with `about` below it in the gallery. `standard`: what a new question has.
@@ -119,17 +120,17 @@ class QuestionType:
     subject: Kind = "presence"
     seconds: float = 0
     form: tuple[str, ...] = ()
-    labels: Mapping[str, Marked] = field(default_factory=dict[str, str])
-    members: Mapping[str, Reader] = field(default_factory=dict[str, Reader])
+    labels: Mapping[str, Marked] = msgspec.field(default_factory=dict[str, str])
+    members: Mapping[str, Reader] = msgspec.field(default_factory=dict[str, Reader])
     rule: Rule | None = None
-    styles: Mapping[str, Style] = field(default_factory=dict[str, Style])
+    styles: Mapping[str, Style] = msgspec.field(default_factory=dict[str, Style])
     choices_max: int = 0
     has_rows: bool = False
     scale: tuple[int, int] | None = None
     segments: tuple[tuple[str, int, int], ...] = ()
     score: Score | None = None
     ends: tuple[str, str] = ("", "")
-    faces: Mapping[int, Sequence[tuple[str, str]]] = field(default_factory=dict[int, Sequence[tuple[str, str]]])
+    faces: Mapping[int, Sequence[tuple[str, str]]] = msgspec.field(default_factory=dict[int, Sequence[tuple[str, str]]])
     parts: tuple[str, ...] = ()
     identifies: bool = False
 
@@ -156,8 +157,7 @@ class QuestionType:
         return found.control if found else self.control or self.shape
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(msgspec.Struct, frozen=True):
     """One of the answers to choose from; `other` opens a text, `exclusive` excludes the others, `points` are scored.
 
     `picture`: the path of an asset that is shown above the label, which tells the same in words.
@@ -171,35 +171,31 @@ class Choice:
     picture: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     row_id: str
     label: str
     key: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Jump:
+class Jump(msgspec.Struct, frozen=True):
     """Where to go on when the conditions hold (None: always); without a target to the end."""
 
     target_question_id: str | None
     conditions: conditions.Node | None
 
 
-@dataclass(frozen=True, slots=True)
-class Translation:
+class Translation(msgspec.Struct, frozen=True):
     """A question's texts in one more language; a text that is None or absent is that of the default locale."""
 
     title: str | None = None
     description: str | None = None
     low_label: str | None = None
     high_label: str | None = None
-    choices: Mapping[int, str] = field(default_factory=dict[int, str])
-    rows: Mapping[str, str] = field(default_factory=dict[str, str])
+    choices: Mapping[int, str] = msgspec.field(default_factory=dict[int, str])
+    rows: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
 
 
-@dataclass(frozen=True, kw_only=True)
-class Question:
+class Question(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A question in the default locale; fields of other types than its own are None or empty."""
 
     question_id: str
@@ -217,7 +213,7 @@ class Question:
     high_label: str | None = None
     show_if: conditions.Node | None = None
     jumps: tuple[Jump, ...] = ()
-    translations: Mapping[str, Translation] = field(default_factory=dict[str, Translation])
+    translations: Mapping[str, Translation] = msgspec.field(default_factory=dict[str, Translation])
     scale_min: int | None = None
     scale_max: int | None = None
     style: str | None = None

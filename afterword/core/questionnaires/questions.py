@@ -2,8 +2,9 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, TypeVar
+
+from msgspec.structs import replace
 
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.question_types import (
@@ -106,7 +107,7 @@ def _type_fields(question: Question) -> dict[str, object]:
         del fields["style"]
     if "choices" in fields:
         fields["choices"] = [
-            {name: value for name in Choice.__dataclass_fields__ if (value := getattr(choice, name)) is not None}
+            {name: value for name in Choice.__struct_fields__ if (value := getattr(choice, name)) is not None}
             for choice in question.choices
         ]
     if "rows" in fields:

@@ -5,8 +5,9 @@ Where a translation is missing, readers get the default locale, which on an Arab
 
 import copy
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal
+
+from msgspec.structs import replace
 
 from afterword.core.questionnaires import endings
 from afterword.core.questionnaires.definition import GROUP_TEXTS, PAGES, Definition, Group, PageTexts, Text, Texts

@@ -7,10 +7,11 @@ The syntax is that of messages. A question is named by its key or its id; of a c
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
+
+import msgspec
 
 from afterword.core.questionnaires import conditions, endings
 from afterword.core.questionnaires.conditions import Node
@@ -32,8 +33,7 @@ KNOWN: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AuthoredText:
+class AuthoredText(msgspec.Struct, frozen=True):
     """A text. `position`: of the first question whose answer it does not know."""
 
     path: str

@@ -7,8 +7,9 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from typing import Final, Literal, cast
+
+import msgspec
 
 from afterword.core.reading.documents import Members
 from afterword.core.reading.findings import Findings
@@ -35,8 +36,7 @@ _COLOR: Final = re.compile(r"#[0-9A-Fa-f]{6}\Z", re.ASCII)
 _LOGO: Final = re.compile(r"data:image/(png|jpeg|webp);base64,([A-Za-z0-9+/]+={0,2})\Z", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Theme:
+class Theme(msgspec.Struct, frozen=True, kw_only=True):
     """A theme: colours as #rrggbb, the logo as the address of a picture, or as a data: address; None: the page's own.
 
     Where one of text and background is set, both are: the page's own background may be dark.
@@ -70,7 +70,7 @@ class Theme:
 
 
 DEFAULT: Final = Theme()
-KEYS: Final = frozenset(field.name for field in fields(Theme)) - {"scheme"}  # of configurations
+KEYS: Final = frozenset(Theme.__struct_fields__) - {"scheme"}  # of configurations
 _SURFACE: Final = frozenset({"color_background", "color_text"})
 
 
@@ -206,8 +206,7 @@ _ADDRESS: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(msgspec.Struct, frozen=True):
     """A picture by its address. `fingerprint`: the beginning of the hash of its bytes; sizes in pixels."""
 
     asset_id: str
@@ -286,8 +285,7 @@ def stylesheet(theme: Theme) -> str:
     return "\n".join([*rules, *([_rule(shape)] if shape else [])]) + "\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Contrast:
+class Contrast(msgspec.Struct, frozen=True):
     """The contrast of a chosen colour with its background, and of the colour that pages show in its place."""
 
     subject: Literal["text", "link", "button"]

@@ -1,8 +1,9 @@
 """Collects what is wrong with a document, each error with its place."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Literal
+
+import msgspec
 
 from afterword import errors
 from afterword.errors import FieldError
@@ -12,8 +13,7 @@ Severity = Literal["error", "warning"]
 Place = Callable[[str, str, str], FieldError]  # code, message and path -> the error at its place
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """`path` is a JSON Pointer (RFC 6901), `code` stable, `message` a sentence."""
 
     path: str
@@ -32,8 +32,7 @@ def at_parameter(code: str, message: str, path: str) -> FieldError:
     return FieldError(code, message, parameter=first + "".join(f"[{part}]" for part in rest))
 
 
-@dataclass(slots=True, kw_only=True)
-class Findings:
+class Findings(msgspec.Struct, kw_only=True):
     """Everything found while one document is read; the list ends at `FINDINGS_MAX`.
 
     `strict` also refuses members that nobody reads. `place` makes the errors of a refusal.
@@ -41,7 +40,7 @@ class Findings:
 
     strict: bool = False
     place: Place = at_pointer
-    found: list[Finding] = field(default_factory=list[Finding])
+    found: list[Finding] = msgspec.field(default_factory=list[Finding])
 
     @property
     def errors(self) -> list[FieldError]:

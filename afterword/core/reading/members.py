@@ -1,7 +1,6 @@
 """The members of a Struct as its annotations declare them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
 
@@ -9,8 +8,7 @@ import msgspec
 from msgspec import inspect
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
+class Declared(msgspec.Struct, frozen=True):
     """A type, with null and annotations separated from it."""
 
     type: inspect.Type
@@ -24,8 +22,7 @@ class Declared:
         return str(self.extra.get("kind", ""))
 
 
-@dataclass(frozen=True, slots=True)
-class Member(Declared):
+class Member(Declared, frozen=True):
     name: str
     is_required: bool
     default: Any

@@ -7,7 +7,6 @@ sentence for a text that does not match its pattern) or `reader` (a Reader of it
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from decimal import Decimal
 from functools import cache
@@ -145,8 +144,7 @@ _ABSENT: Final = object()
 Struct = TypeVar("Struct", bound=msgspec.Struct)
 
 
-@dataclass(slots=True, kw_only=True)
-class Context(Findings):
+class Context(Findings, kw_only=True):
     """Options of reading, and the errors so far. With `strict` unknown members are errors too."""
 
     now: datetime

@@ -4,12 +4,12 @@ The first of `RULES` that does not pass decides. A further rule is a further ent
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 from typing import Any, Final, Literal, final
 
 import msgspec
+from msgspec.structs import replace
 
 from afterword.core.questionnaires import conditions, metadata
 from afterword.core.questionnaires.conditions import Node
@@ -40,8 +40,7 @@ REMINDER: Final = "reminder"
 Verdict = Literal["go", "hold", "skip"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
     invitations_max: int
     days: int
     response_days: int | None = None  # not asked again so long after a response
@@ -49,8 +48,7 @@ class Policy:
     if_exceeded: str = "skip"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class Rules(msgspec.Struct, frozen=True, kw_only=True):
     start_time: datetime | None = None
     end_time: datetime | None = None
     is_active: bool = True
@@ -96,8 +94,7 @@ class Contact(msgspec.Struct, frozen=True):
     test: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(msgspec.Struct, frozen=True):
     """The reason why nothing is claimed from the lane, whatever the rules say. `until`: if that is known."""
 
     reason: str
@@ -105,22 +102,19 @@ class Block:
     until: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Suppression:
+class Suppression(msgspec.Struct, frozen=True):
     reason: str
     created_time: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Previous:
+class Previous(msgspec.Struct, frozen=True):
     is_open: bool
     is_sent: bool
     is_answered: bool
     is_expired: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class Item(msgspec.Struct, frozen=True, kw_only=True):
     item_id: str
     pipeline_id: str
     not_after: datetime
@@ -143,8 +137,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     block: Block | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(msgspec.Struct, frozen=True):
     """The result of one rule. `until`: of a hold."""
 
     rule: str

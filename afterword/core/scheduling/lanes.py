@@ -6,16 +6,16 @@ there are slots. So a hundred thousand items of one organization never keep anot
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 LaneKey = tuple[str, str]  # organization_id, pipeline_id
 AccountKey = tuple[str, str]  # organization_id, account_id
 START: Final[LaneKey] = ("", "")
 
 
-@dataclass(frozen=True, slots=True)
-class DueLane:
+class DueLane(msgspec.Struct, frozen=True):
     """A lane that has something due. `items_max`: the tokens of its account, one for a probe, or no limit."""
 
     organization_id: str

@@ -6,9 +6,10 @@ picture in STATES.md.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
+
+import msgspec
 
 from afterword import errors
 
@@ -80,8 +81,7 @@ class InvalidMove(errors.Conflict):
         super().__init__(f"“{name}” does not lead from {current.name.lower()} to {to.name.lower()}.")
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(msgspec.Struct, frozen=True):
     """One kind of move. `guard` and `effect` describe its statement, which runs in one transaction."""
 
     name: str

@@ -7,13 +7,14 @@ two. So a window inside a gap is empty on that day, and no hour of a fold is sen
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 from typing import Final, Literal
 
+import msgspec
 import phonenumbers
 from babel.core import get_global
+from msgspec.structs import replace
 
 from afterword.core.wire.times import instant_of, zone_of
 
@@ -67,8 +68,7 @@ _BESIDE_SUNDAY: Final = (  # weekday, words of its name, days to the Sunday
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DaysOff:
+class DaysOff(msgspec.Struct, frozen=True):
     """The days without sending; test with `in`. `country`: ISO 3166-1, perhaps with `-` and a subdivision."""
 
     country: str | None = None
@@ -136,8 +136,7 @@ _DAY: Final = timedelta(days=1)
 _HASH_BYTES: Final = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Hours:
+class Hours(msgspec.Struct, frozen=True):
     """A span of every local day, its end excluded. One that does not end after its start ends on the next day."""
 
     start: time
@@ -149,8 +148,7 @@ class Hours:
         return clock >= self.start or clock < self.end
 
 
-@dataclass(frozen=True, slots=True)
-class Calendar:
+class Calendar(msgspec.Struct, frozen=True):
     """When a lane may send: a window on the days on which it starts, less the quiet hours. Both None: the whole day.
 
     A holiday is a day on which no window starts; one that began the evening before ends as on any other day.
@@ -167,8 +165,7 @@ class Calendar:
         return self.window is None and self.quiet is None and self.weekdays >= WEEKDAYS_ALL and not self.holidays
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(msgspec.Struct, frozen=True):
     """A span in which sending is allowed; `end` is excluded, None is never."""
 
     start: datetime

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final, get_args
 
 import msgspec
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.core.sources import paths, signatures

@@ -6,8 +6,9 @@ come through Adobe I/O: what forwards these adds the secret. The template is for
 
 import html
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from afterword.core.reading.documents import is_object
 from afterword.core.sources import paths, signatures

@@ -8,7 +8,6 @@ import base64
 import html
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, get_args
 from urllib.parse import urlencode
@@ -41,8 +40,7 @@ LABELS: Final[Mapping[str, tuple[Marked, Marked, Marked]]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class Note:
+class Note(msgspec.Struct, frozen=True, kw_only=True):
     """`object_id`: the other system's own, of the thing that an event of the sort `what` is about."""
 
     object_id: str
@@ -56,8 +54,7 @@ class Note:
 Request = tuple[str, str, str]  # method, path below the address of the account, body
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoteKind:
+class NoteKind(msgspec.Struct, frozen=True, kw_only=True):
     """One system. `host`: the end of the host of each account; `address`: of all accounts."""
 
     whats: tuple[str, ...]
@@ -69,7 +66,7 @@ class NoteKind:
     needs_user: bool = False
     host: str = ""
     address: str = ""
-    means: Mapping[str, int] = field(default_factory=dict[str, int])
+    means: Mapping[str, int] = msgspec.field(default_factory=dict[str, int])
 
     def status_of(self, status: int, body: bytes) -> int:
         """The status; of an answer of 200 the one that its content means."""

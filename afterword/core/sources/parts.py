@@ -1,9 +1,10 @@
 """The interface of a kind of source: a check of the signature, and a reader of what happened."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
+
+import msgspec
 
 from afterword.core.text.locales import Marked
 
@@ -30,8 +31,7 @@ CLIENT_SECRET: Final[Marked] = "Client secret"  # noqa: S105
 SHARED_SECRET: Final[Marked] = "Shared secret"  # noqa: S105
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Happening:
+class Happening(msgspec.Struct, frozen=True, kw_only=True):
     """One event in our words. `event_id`: the sender's own, the same when it repeats the call.
 
     `name`: the sender's own name of the event. `time`: when it happened there, which orders events of one subject.
@@ -52,15 +52,14 @@ class Happening:
     last_name: str = ""
     locale: str = ""
     is_test: bool = False  # the sender tries it out: shown, but nobody is asked
-    values: Mapping[str, Value] = field(default_factory=dict[str, Value])
+    values: Mapping[str, Value] = msgspec.field(default_factory=dict[str, Value])
 
 
 class NotSigned(Exception):
     """The signature is missing, wrong or too old; the text says which, without the secret."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceKind:
+class SourceKind(msgspec.Struct, frozen=True, kw_only=True):
     """One system. `headers`: names in small letters. `secret_label`: what its own settings call the secret.
 
     `verify(secret, headers, body, now, url)` raises NotSigned and compares in constant time. `read(headers, body)`
@@ -75,10 +74,10 @@ class SourceKind:
     verify: Callable[[str, Mapping[str, str], bytes, datetime, str], None]
     read: Callable[[Mapping[str, str], bytes], Sequence[Happening]]
     whats: tuple[What, ...]
-    values: Mapping[str, Marked] = field(default_factory=dict[str, Marked])  # label of each value
+    values: Mapping[str, Marked] = msgspec.field(default_factory=dict[str, Marked])  # label of each value
     steps: tuple[Marked, ...] = ()  # in that system, so that it calls us
     template: str = ""  # the body to write there, where that system leaves it to its users
-    settings: Mapping[str, Marked] = field(default_factory=dict[str, Marked])  # label of each; all are texts
+    settings: Mapping[str, Marked] = msgspec.field(default_factory=dict[str, Marked])  # label of each; all are texts
     configure: Callable[[Mapping[str, str]], "SourceKind"] | None = None
 
 

@@ -8,7 +8,6 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Final
@@ -35,8 +34,7 @@ _HEADER: Final = "header:"
 _MILLISECONDS: Final = 1e11  # as seconds, a time after the year 5000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Paths:
+class Paths(msgspec.Struct, frozen=True, kw_only=True):
     """Paths of the parts of a happening. `whole_name`: of a person, in one piece; `country`: of the phone number.
 
     `whats`: what happened, by the sender's own word for it.
@@ -52,9 +50,9 @@ class Paths:
     first_name: str = ""
     last_name: str = ""
     locale: str = ""
-    texts: Mapping[str, str] = field(default_factory=dict[str, str])
-    numbers: Mapping[str, str] = field(default_factory=dict[str, str])
-    whats: Mapping[str, What] = field(default_factory=dict[str, What])
+    texts: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
+    numbers: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
+    whats: Mapping[str, What] = msgspec.field(default_factory=dict[str, What])
 
 
 _TABLES: Final = toml.tables_of(__name__)

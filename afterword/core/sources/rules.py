@@ -1,9 +1,10 @@
 """The decision of a rule about an event of a source: whether somebody is asked, and else why nobody is."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
+
+import msgspec
 
 from afterword.core.questionnaires.conditions import Node, leaves_of, matches, read
 from afterword.core.reading.findings import Findings
@@ -16,8 +17,7 @@ SUBJECT: Final = "questionnaire_metadata:"  # of the values in conditions
 FINAL: Final = frozenset[What]({"order.cancelled", "order.refunded", "subscription.ended"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """The terms of a rule. `unless`: events of the same subject after which nobody is asked."""
 
     condition: Node | None
@@ -25,8 +25,7 @@ class Terms:
     age_days_max: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Event(msgspec.Struct, frozen=True, kw_only=True):
     """An event as rules see it. `stops`: the time of the last event of each sort about the same subject."""
 
     time: datetime

@@ -5,8 +5,9 @@ A fulfillment has number and address; a refund, or an event of a fulfillment, ha
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from afterword.core.sources import paths, signatures
 from afterword.core.sources.parts import ORDER_WHATS, SIGNING_SECRET, Happening, SourceKind, labels_of

@@ -5,7 +5,8 @@ A parser of literals on purpose: no expressions, no calls, no attributes, no loo
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from afterword.errors import FieldError, Sentence
 
@@ -43,8 +44,7 @@ _METADATA = re.compile(rf"(?:{'|'.join(MAPS)})\.[A-Za-z][A-Za-z0-9_]{{0,63}}\Z")
 IsKnown = Callable[[str], bool]  # whether texts of a kind have a variable of this name
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(msgspec.Struct, frozen=True):
     """A variable: its name (`link`, `responder.first_name`) and the text used when it has no value."""
 
     name: str
@@ -54,8 +54,7 @@ class Variable:
 Piece = str | Variable
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
+class Template(msgspec.Struct, frozen=True):
     """An authored text, taken apart once."""
 
     parts: tuple[Piece, ...]

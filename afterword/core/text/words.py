@@ -8,10 +8,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
+
+import msgspec
+from msgspec.structs import replace
 
 from afterword.core import toml
 
@@ -46,8 +48,7 @@ OTHER, SPACED, UNSPACED, MARK, IGNORED = range(5)
 _TERM: Final = re.compile(r'(?<!\S)(-?)(?:"([^"]*)"?|(\S+))')
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(msgspec.Struct, frozen=True):
     """A folded word and the characters that it stands at, of the text in NFC.
 
     `stem`: without the Arabic words that are written together with it; `is_pair`: two characters of a script without
@@ -66,8 +67,7 @@ class Word:
         return (self.text, self.stem) if self.stem else (self.text,)
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(msgspec.Struct, frozen=True):
     """Words in a row. `is_open`: the last one may go on."""
 
     words: tuple[Word, ...]

@@ -10,7 +10,6 @@ import binascii
 import re
 import struct
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cached_property
@@ -18,6 +17,7 @@ from operator import attrgetter, methodcaller
 from typing import Any, Final, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from afterword.core.answers import values as answer_values
 from afterword.core.answers.files import names_of
@@ -86,8 +86,7 @@ class Response(msgspec.Struct, frozen=True):
         return str(self.fixed[0])
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """`name`: of a variable, where a program takes short names; `labels`: of numbers that stand for choices.
 
     `subject`: the id of the question, `questionnaire_metadata:{name}` or `responder_metadata:{name}`, else the member.
@@ -97,21 +96,19 @@ class Column:
     header: str
     kind: Kind = "text"
     name: str = ""
-    labels: Mapping[int, str] = field(default_factory=dict[int, str])
+    labels: Mapping[int, str] = msgspec.field(default_factory=dict[int, str])
     subject: str = ""
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(msgspec.Struct, frozen=True):
     """Columns side by side, and their cells of a response, as many."""
 
     columns: Sequence[Column]
     cells: Callable[[Response], Sequence[Cell]]
 
 
-@dataclass(frozen=True)
-class ExportTable:
+class ExportTable(msgspec.Struct, frozen=True, dict=True):
     """The columns of one export. `definitions`: of all versions, the newest first; their questions are joined by id.
 
     Declared metadata names have columns of their own; one column has the others as JSON. `is_of_list`: of responses
@@ -123,15 +120,15 @@ class ExportTable:
     definitions: Sequence[Definition]
     locale: str
     values: Values = "both"
-    questionnaire_names: Mapping[str, metadata.Type] = field(default_factory=dict[str, metadata.Type])
-    responder_names: Mapping[str, metadata.Type] = field(default_factory=dict[str, metadata.Type])
+    questionnaire_names: Mapping[str, metadata.Type] = msgspec.field(default_factory=dict[str, metadata.Type])
+    responder_names: Mapping[str, metadata.Type] = msgspec.field(default_factory=dict[str, metadata.Type])
     has_questionnaire_metadata: bool = True
     has_responder_metadata: bool = True
     has_item: bool = False
     is_of_list: bool = False
     is_split: bool = False
     is_stable: bool = False
-    prefixes: Mapping[str, str] = field(default_factory=dict[str, str])
+    prefixes: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
 
     @property
     def item(self) -> Sequence[str]:

@@ -7,14 +7,12 @@ earlier release wrote it without the kind.
 """
 
 import csv
-import dataclasses
 import difflib
 import io
 import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice, takewhile
@@ -22,6 +20,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.core.messaging.addresses import CHANNEL_SMS, normal_or_none
@@ -94,8 +93,7 @@ class Piece(NamedTuple):
     content: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(msgspec.Struct, frozen=True):
     """A whole file: its header, how many rows it has, and they in pieces; none of a header that is wrong.
 
     `columns` are the meanings of the columns that count, and `places` where in the file these are, from 1. `dated`
@@ -151,11 +149,11 @@ def cut(
     found = Cut(fields, names, separator, mapping)
     columns, places, wrong = _header(found, declared=GLOBAL, strict=False)
     if wrong:
-        return dataclasses.replace(found, dated=_dated(names, records))
+        return replace(found, dated=_dated(names, records))
     pieces, rows_total, rows_repeated = _pieces(records, names, columns, places, readers, joins=joins)
     if not rows_total:
         raise errors.Invalid.at("", "too_few", "The file has a header and no rows.")
-    return dataclasses.replace(
+    return replace(
         found, columns=columns, places=places, rows_total=rows_total, rows_repeated=rows_repeated, pieces=pieces
     )
 
@@ -239,8 +237,7 @@ def row_of(record: Record, places: Sequence[int], *, width: int) -> list[str] | 
     return [structs.unmarked(cell) if (cell := cells[place - 1])[:1] == "'" else cell for place in places]
 
 
-@dataclass(slots=True)
-class Seen:
+class Seen(msgspec.Struct):
     """Values of a column: how many leave a choice between its two formats or take it, and fit only one of them.
 
     `without_time`: dates alone, in a column of times.
@@ -306,11 +303,10 @@ def count_ahead(cells: Sequence[str], *, now: datetime) -> tuple[int, int]:
     return max(count[True] for count in counts), min(count[False] for count in counts)
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
+class Repair(msgspec.Struct, frozen=True):
     """`values`: the right ones by the wrong ones. `every`: for all others; `country`: for phone numbers without one."""
 
-    values: Mapping[str, str] = field(default_factory=dict[str, str])
+    values: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     every: str = ""
     country: str = ""
 

@@ -5,10 +5,11 @@ A column whose meaning decides when a message leaves is never left out because i
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Final
+
+import msgspec
 
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, normal_or_none
 from afterword.core.questionnaires.metadata import Declared, MetadataDefinition
@@ -46,8 +47,7 @@ _POINTS: Final = {"near": 2, "far": -1, "foreign": FOREIGN_RANK}
 _PERSONS: Final = {name: frozenset(_names("person", name)) for name in _POINTS}
 
 
-@dataclass(frozen=True, slots=True)
-class List:
+class List(msgspec.Struct, frozen=True):
     """The columns of a list as far as the guess reads them: their names, and their values in the first rows."""
 
     names: Sequence[str]

@@ -1,9 +1,10 @@
 """A list: its columns for filters and order, the requested page, the rows found."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic, Literal, LiteralString, TypeVar
+
+import msgspec
 
 Kind = Literal["text", "id", "integer", "number", "boolean", "time", "date"]
 Direction = Literal["asc", "desc"]
@@ -16,8 +17,7 @@ CRITERIA = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """A column of a list, by the name that its base query gives it; a Listing maps wire names to columns."""
 
     name: LiteralString
@@ -25,16 +25,14 @@ class Column:
     nullable: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(msgspec.Struct, frozen=True):
     """One step of an order; nulls come last in either direction."""
 
     column: Column
     direction: Direction = "asc"
 
 
-@dataclass(frozen=True, eq=False)
-class Listing:
+class Listing(msgspec.Struct, frozen=True, eq=False, dict=True):
     """A list: wire names of the columns to filter and order by, the order without a wish, the id that breaks ties."""
 
     columns: Mapping[str, Column]
@@ -43,7 +41,7 @@ class Listing:
     row: Sequence[LiteralString] | None = None
     """Of a lean list: the columns of its rows, in their order. Their times are microseconds (`times.Instant`), read and
     shown in a fraction of the time. None: rows as the base query has them."""
-    hidden: Mapping[str, Column] = field(default_factory=dict[str, Column])
+    hidden: Mapping[str, Column] = msgspec.field(default_factory=dict[str, Column])
     """Columns that its own order goes by and that no client names: an event log's place."""
 
     @cached_property
@@ -58,8 +56,7 @@ class Listing:
         return tuple(Order(columns[name], direction) for name, direction in self.order)
 
 
-@dataclass(frozen=True, slots=True)
-class Criterion:
+class Criterion(msgspec.Struct, frozen=True):
     """One filter: `operator` is one of CRITERIA, `value` already has the column's type (a list for IN)."""
 
     operator: str
@@ -67,8 +64,7 @@ class Criterion:
     value: object
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(msgspec.Struct, frozen=True):
     """The requested rows: page mode (offset) or cursor mode (rows behind the key `after`)."""
 
     listing: Listing
@@ -86,14 +82,13 @@ class Page:
         return cls(listing, listing.default_order, limit=limit, with_total=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Rows(Generic[Item]):
+class Rows(msgspec.Struct, Generic[Item], frozen=True):
     """The rows found: `total` where it was counted, `next_key` (for a cursor) while there are more."""
 
     items: list[Item]
     total: int | None = None
     next_key: tuple[object, ...] | None = None
-    has_more: bool = field(default=False)
+    has_more: bool = msgspec.field(default=False)
 
     def map(self, function: Callable[[Item], Other]) -> "Rows[Other]":
         return Rows([function(item) for item in self.items], self.total, self.next_key, self.has_more)

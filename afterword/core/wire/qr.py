@@ -1,17 +1,16 @@
 """QR codes: the path of one for a page, and files to print."""
 
 import io
-from dataclasses import dataclass
 from typing import Final
 
+import msgspec
 import segno
 
 QUIET: Final = 4  # modules of light around it, without which readers may not find it
 PIXELS_DEFAULT: Final = 1_024
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(msgspec.Struct, frozen=True):
     """The modules of a code, or its bars, as the path of an SVG, each module one unit; `size`: their count in a row."""
 
     size: int

@@ -8,7 +8,6 @@ contact, and `.other` for the text beside a choice. Empty: the column is left ou
 import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -45,13 +44,12 @@ MONTHS: Final = 12
 MIDNIGHT: Final = "00:00"  # of a day without a time
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(msgspec.Struct, frozen=True):
     """The columns of a file, each with the text that its system gave it, if any, and the first rows."""
 
     names: Sequence[str]
     rows: Sequence[Sequence[str]]
-    labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    labels: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
 
     def cells(self, place: int) -> list[str]:
         return [cell for row in self.rows if place < len(row) and (cell := row[place].strip())]
@@ -72,8 +70,7 @@ def headed(names: Sequence[str], rows: Iterator[Sequence[str]], sample: int) -> 
     return Table(names, first, labels), every()
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(msgspec.Struct, frozen=True, dict=True):
     """The names that the columns of a table may have, of one questionnaire."""
 
     definition: Definition

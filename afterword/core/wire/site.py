@@ -101,12 +101,11 @@ class PublicPages(msgspec.Struct, frozen=True):
         return f"{self.public_url}/l/{key}"
 
 
-@dataclass(slots=True)
-class Domains:
+class Domains(msgspec.Struct):
     """The hosts that organizations hold, as this process read them last."""
 
-    organizations: Mapping[str, str] = field(default_factory=dict[str, str])  # by host
-    hosts: Mapping[str, str] = field(default_factory=dict[str, str])  # by organization
+    organizations: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])  # by host
+    hosts: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])  # by organization
 
     def replace(self, held: Iterable[tuple[str, str, bool]]) -> None:
         """Take organizations, their hosts, and whether these lead here: addresses are built of those alone."""

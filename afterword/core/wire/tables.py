@@ -10,7 +10,6 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import islice, repeat
@@ -149,8 +148,7 @@ def read_whole(
     return names, ((number, each.cells) for number, each in numbered if not isinstance(each.cells, Fault))
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(msgspec.Struct, frozen=True):
     """The way in which a file is read. `has_header` False: its columns are named by their number.
 
     `rows_above` and `rows_below` are titles above the header and sums or notes behind the last row.
@@ -309,12 +307,11 @@ def sheets_of(content: bytes) -> dict[str, list[list[str]]]:
 # Below: how, in the order of their use ------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class _Lines:
+class _Lines(msgspec.Struct):
     """The lines of a text for the reader of records; `taken` are those of the record that it is reading."""
 
     lines: Iterator[str]
-    taken: list[str] = field(default_factory=list[str])
+    taken: list[str] = msgspec.field(default_factory=list[str])
     characters: int = 0
     number: int = 0
     has_ended: bool = False

@@ -5,9 +5,10 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Final, Literal
 from xml.sax.saxutils import escape, quoteattr
+
+import msgspec
 
 from afterword import errors
 from afterword.core.reading import elements
@@ -36,8 +37,7 @@ _FORMULA: Final = frozenset("=+-@\t\r'")  # a spreadsheet reads a formula, or ea
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """A text with its translation. `source`: None where a file does not say it. `note`: for translators.
 
     `state`: one of STATES on the way out; on the way in `source_changed` where a translator wants a review.
@@ -130,16 +130,15 @@ def _read_xliff(text: str, target: str | None) -> list[Row]:
     return reader.rows
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(msgspec.Struct):
     """Takes the direct `source` and `target` of each `trans-unit`, with the text of their inline elements."""
 
     language: str | None
-    rows: list[Row] = field(default_factory=list[Row])
+    rows: list[Row] = msgspec.field(default_factory=list[Row])
     version: str = ""
-    _open: list[str] = field(default_factory=list[str])
+    _open: list[str] = msgspec.field(default_factory=list[str])
     _key: str = ""
-    _texts: dict[str, str] = field(default_factory=dict[str, str])
+    _texts: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     _part: str = ""
     _state: str = ""
 

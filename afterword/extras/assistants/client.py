@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import httpx2
@@ -20,8 +19,7 @@ class Refused(Exception):
     """A tool ends here; the sentence goes to the assistant."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     document: Any
     version: str = ""
     """The `ETag`, for a change that is to fail if another one comes between."""

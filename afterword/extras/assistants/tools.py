@@ -8,7 +8,6 @@ import hmac
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated, Any, Final, cast
 
@@ -76,8 +75,7 @@ _AGAIN: Final = (
 _canonical: Final = msgspec.json.Encoder(order="deterministic").encode
 
 
-@dataclass(frozen=True, slots=True)
-class Go:
+class Go(msgspec.Struct, frozen=True):
     """Leave to change something: `key` for a POST, which acts once; `version`, an ETag, for a PATCH or PUT."""
 
     key: str
@@ -157,16 +155,14 @@ def document_at(path: str, *, names: Mapping[str, str] = MappingProxyType({}), *
     return read
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(msgspec.Struct, frozen=True):
     """A writing tool. `preview` says what would happen and changes nothing; `act` does it once."""
 
     preview: Callable[[Api, Any], Awaitable[Answer]]
     act: Callable[[Api, Any, Go], Awaitable[Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(msgspec.Struct, frozen=True):
     name: str
     title: str
     description: str
@@ -218,8 +214,7 @@ def declared(name: str, arguments: type[Arguments], run: Read | Change, *, own: 
     return Tool(name, told["title"], description, arguments, run, tuple(told["scopes"]), own)
 
 
-@dataclass(frozen=True, slots=True)
-class Runner:
+class Runner(msgspec.Struct, frozen=True):
     tools: Mapping[str, Tool]
     confirmations: Confirmations
 

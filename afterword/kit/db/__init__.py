@@ -17,6 +17,7 @@ from operator import itemgetter
 from typing import Any, Concatenate, Final, Generic, LiteralString, ParamSpec, Self, TypeVar, cast
 
 import asyncpg
+import msgspec
 
 from afterword import errors
 from afterword.core.wire import times
@@ -221,8 +222,7 @@ class Database:
         return (*(row[step.column.name] for step in page.order), after[-1])
 
 
-@dataclass(frozen=True, slots=True)
-class Records(Generic[Kind]):
+class Records(msgspec.Struct, Generic[Kind], frozen=True):
     """The queries of a Database whose rows become records."""
 
     _db: Database
@@ -503,8 +503,7 @@ def connection(pool: Pool) -> AbstractAsyncContextManager[Database]:
     return _Loan(pool, is_bare=True)
 
 
-@dataclass(slots=True)
-class _Loan:
+class _Loan(msgspec.Struct):
     """A connection of the pool for as long as it is used; a class, as every request takes one."""
 
     _pool: Pool

@@ -7,11 +7,11 @@ ended: `done`, `failed` or `cancelled`. Whoever lost the lease settles nothing: 
 
 from collections import Counter
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Generic, LiteralString, Protocol, TypeVar
 from uuid import UUID
 
+import msgspec
 import structlog
 
 from afterword import errors
@@ -22,11 +22,10 @@ from afterword.kit.db.columns import qualified
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepResult:
+class StepResult(msgspec.Struct, frozen=True, kw_only=True):
     """`mark`: the position of the walk, None: at its end; `waits`: to be repeated later; `back`: a part to repeat."""
 
-    counts: Counter[str] = field(default_factory=Counter[str])
+    counts: Counter[str] = msgspec.field(default_factory=Counter[str])
     mark: str | None = None
     waits: bool = False
     back: str | None = None
@@ -70,8 +69,7 @@ class LeasedJob(Protocol):
 Job = TypeVar("Job", bound=LeasedJob)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leases(Generic[Job]):
+class Leases(msgspec.Struct, Generic[Job], frozen=True, kw_only=True):
     """The jobs of one table.
 
     `turn` is the column by which the next one is found, the smallest first. `resumable`: a condition on `j`, a job that

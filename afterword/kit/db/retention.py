@@ -1,16 +1,16 @@
 """Retention: rows that ended, or became too old, leave their table some at a time."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import LiteralString
+
+import msgspec
 
 from afterword.kit.db import Database
 from afterword.kit.db.columns import qualified
 from afterword.kit.db.walks import EPOCH, LOOKED_MAX, Position, behind, get_next
 
 
-@dataclass(frozen=True, slots=True)
-class Retention:
+class Retention(msgspec.Struct, frozen=True):
     """The rows `o` of a table whose `time` lies `age` or longer ago, at most `batch` at once, the oldest first.
 
     `also`: a condition that they meet too; `change`: what is set where the row stays. Where old rows may

@@ -147,8 +147,7 @@ class ShownOnce(Role):
     """No column: a secret, which the answer to its creation shows and nothing else."""
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(msgspec.Struct, frozen=True):
     """`type`: the annotation without the role."""
 
     name: LiteralString
@@ -157,8 +156,7 @@ class Member:
     is_required: bool
 
 
-@dataclass(slots=True, kw_only=True)
-class Change(Generic[R]):
+class Change(msgspec.Struct, Generic[R], kw_only=True):
     """A creation (`before` is None), an update or a deletion while the rules of the noun decide about it.
 
     `columns` are those that differ; rules may add or replace some. `shown` are the secrets that the answer shows once.
@@ -170,8 +168,8 @@ class Change(Generic[R]):
     now: datetime
     key: Any
     before: R | None
-    columns: dict[str, Any] = field(default_factory=dict[str, Any])
-    shown: dict[str, str] = field(default_factory=dict[str, str])
+    columns: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
+    shown: dict[str, str] = msgspec.field(default_factory=dict[str, str])
 
     def after(self, name: str) -> Any:
         return self.columns[name] if name in self.columns else getattr(self.before, name, None)
@@ -197,8 +195,7 @@ def _open(_caller: Caller, _record: Any) -> errors.Refusal | None:
 def _everyone(_caller: Caller, _operation: Operation) -> None: ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class Screens(Generic[R]):
+class Screens(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     """The screens of a noun: its list, the form of one and its removal. Texts in English; {title} names the row.
 
     `row`: what its line in the list shows; `titled`: the member that names it;
@@ -217,7 +214,7 @@ class Screens(Generic[R]):
     row: Callable[[Texts, R], Mapping[str, str]] | None = None
     titled: str = "title"
     inputs: tuple[str, ...] = ()
-    blank: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    blank: Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])
     reads: str = "Read"
     is_dated: bool = False
     proof: bool = False
@@ -228,8 +225,7 @@ class Screens(Generic[R]):
     removal_button: Marked = ""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Noun(Generic[R]):
+class Noun(msgspec.Struct, Generic[R], frozen=True, kw_only=True, eq=False, dict=True):
     """`one` and `many` name it in summaries and in the names of its operations, unless `names` and `summaries` do.
 
     `request`: the name of its requests in the API, where that is not the record's. `parent`: the column with the id of
@@ -260,17 +256,17 @@ class Noun(Generic[R]):
     about_create: str = ""
     about_update: str = ""
     request: str = ""
-    about: Mapping[Operation, str] = field(default_factory=dict[Operation, str])
-    names: Mapping[Operation, str] = field(default_factory=dict[Operation, str])
-    summaries: Mapping[Operation, str] = field(default_factory=dict[Operation, str])
-    refusals: Mapping[Operation, tuple[str, ...]] = field(default_factory=dict[Operation, tuple[str, ...]])
+    about: Mapping[Operation, str] = msgspec.field(default_factory=dict[Operation, str])
+    names: Mapping[Operation, str] = msgspec.field(default_factory=dict[Operation, str])
+    summaries: Mapping[Operation, str] = msgspec.field(default_factory=dict[Operation, str])
+    refusals: Mapping[Operation, tuple[str, ...]] = msgspec.field(default_factory=dict[Operation, tuple[str, ...]])
     operations: tuple[Operation, ...] = OPERATIONS
     shape: Literal["array", "envelope"] = "array"
     order: Sequence[tuple[str, Direction]] = NEWEST_FIRST
     is_single: bool = False
     shows_organization: bool = False
     hides: tuple[str, ...] = ()
-    rights: Mapping[Operation, str] = field(default_factory=dict[Operation, str])
+    rights: Mapping[Operation, str] = msgspec.field(default_factory=dict[Operation, str])
     for_limited: ForLimited = "refused"
     parent: LiteralString = ""
     visible: LiteralString = ""

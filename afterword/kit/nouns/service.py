@@ -2,9 +2,10 @@
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Generic
+
+import msgspec
 
 from afterword import errors
 from afterword.core.organizations.access import Caller
@@ -47,12 +48,11 @@ async def get_reaches_application(change: Change[R], application_id: str) -> boo
 PRODUCT_ROWS_MAX: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Made(Generic[R]):
+class Made(msgspec.Struct, Generic[R], frozen=True):
     """`shown`: secrets that this answer shows, and nothing later."""
 
     record: R
-    shown: Mapping[str, str] = field(default_factory=dict[str, str])
+    shown: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
 
 
 async def find(

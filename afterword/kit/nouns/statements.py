@@ -3,7 +3,6 @@
 In each $1 is the organization. $2 and $3 follow where `visible` names them; then the key, and what the statement says.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any, Final, LiteralString
@@ -17,8 +16,7 @@ _STAMPS: Final[tuple[LiteralString, ...]] = ("created_time", "updated_time", "cr
 _BY: Final = frozenset({"created_by", "updated_by"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statements:
+class Statements(msgspec.Struct, frozen=True, kw_only=True):
     """`leading`: how many values stand before the key in those that read for a caller.
 
     One is empty where the noun has no such operation.

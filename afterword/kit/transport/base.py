@@ -1,7 +1,6 @@
 """The interface of channels: send one message, return its outcome, and announce the point of no return."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol, TypeVar, final
 
@@ -16,8 +15,7 @@ Begin = Callable[[], Awaitable[None]]
 Settings = TypeVar("Settings")
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(msgspec.Struct, frozen=True):
     """The other side took it. `reference` is its own name for the message, `reply` its text, addresses masked."""
 
     reference: str | None = None
@@ -25,8 +23,7 @@ class Sent:
     reply: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(msgspec.Struct, frozen=True):
     """Known not sent, and worth another try. Only the cause `recipient` counts as an attempt.
 
     throttle: the other side asks for a lower rate (halves the account's) · account: our login or our trust is at fault
@@ -42,8 +39,7 @@ class Retry:
     domain: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(msgspec.Struct, frozen=True):
     """Known not sent, for good. `suppress`: the address does not exist and is not written to again.
 
     `is_opt_out`: the person opted out at the provider, which counts as opting out here.
@@ -55,8 +51,7 @@ class Refused:
     is_opt_out: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(msgspec.Struct, frozen=True):
     """The point of no return was passed and no answer came: the message may have arrived."""
 
     reason: str
@@ -70,8 +65,7 @@ class Fenced(Exception):
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(msgspec.Struct, frozen=True):
     """One composed message to one person. Texts are final; a channel only encodes them.
 
     `item_id` is the identity of the send, equal in every attempt. `html_quoted`: `html` as quoted-printable, where its
@@ -93,7 +87,7 @@ class Message:
     html: str = ""
     html_quoted: bytes = b""
     text: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    headers: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     target_url: str | None = None
     to_user: bool = False
 

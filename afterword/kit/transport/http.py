@@ -12,10 +12,10 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
 import httpx2
+import msgspec
 
 from afterword.core.messaging.networks import Address, NameServer, Network, is_allowed, is_open
 
@@ -88,8 +88,7 @@ _SENDING: Final = "http11.send_request_headers.started"  # a trace event of http
 BeforeSending = Callable[[], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """A response: header names in lower case, the body truncated at 64 KB and never decompressed."""
 
     status: int
@@ -121,8 +120,7 @@ class NoAnswer(CallFailed):
     """The request was sent, at least in part, and no complete answer came: it may have been taken."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
+class _Target(msgspec.Struct, frozen=True):
     """A URL, parsed once by the library that also calls it."""
 
     url: httpx2.URL
@@ -131,16 +129,14 @@ class _Target:
     port: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(msgspec.Struct, frozen=True):
     method: str
     target: _Target
     headers: Mapping[str, str]
     content: bytes
 
 
-@dataclass(slots=True)
-class _Progress:
+class _Progress(msgspec.Struct):
     """Progress of a call, and its remaining time.
 
     A process that stood still runs its timers before it reads, so a call has a last look for what arrived meanwhile.
@@ -150,7 +146,7 @@ class _Progress:
     before_sending: BeforeSending | None
     limit: asyncio.Timeout
     seconds: float
-    has_left: bool = field(default=False)
+    has_left: bool = msgspec.field(default=False)
     fault: BaseException | None = None
     _timer: asyncio.TimerHandle | None = None
 

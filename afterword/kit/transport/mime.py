@@ -6,11 +6,12 @@ RFC 5322 (headers), 2045 (quoted-printable), 2047 (encoded words), 6532 (UTF-8 a
 import re
 from base64 import b64encode
 from binascii import b2a_qp
-from dataclasses import dataclass
 from datetime import datetime
 from email.utils import format_datetime
 from functools import lru_cache
 from typing import Final, Literal
+
+import msgspec
 
 from afterword.core.messaging import addresses
 from afterword.kit.transport.base import EMAIL, Message
@@ -33,8 +34,7 @@ class Unreadable(Exception):
     """The content is no report; the sentence says why and quotes nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that happened to one message.
 
     `accepted`: the provider took it; `delivered`: it arrived; `failed` (SMS) and `bounced` (mail): it did not, because

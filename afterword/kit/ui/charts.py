@@ -1,9 +1,10 @@
 """Charts of screens: places from `core/charts`, the words beside them, and the table with their figures."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
+
+import msgspec
 
 from afterword.core import charts
 from afterword.core.charts import Bar, Point, Square, Trend, scale, trend, whisker
@@ -18,8 +19,7 @@ Bounds = tuple[float, float]
 Places = tuple[float, float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(msgspec.Struct, frozen=True):
     """A cell of a table; `kind` is a class of its style."""
 
     text: str
@@ -27,8 +27,7 @@ class Text:
     kind: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """One point, bar or row of a chart. `text` is its reading line, `short` stands beside it, `why` in its place."""
 
     name: str
@@ -42,16 +41,14 @@ class Entry:
     level: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(msgspec.Struct, frozen=True):
     """The ends of a scale with its middle, and the place of all rows together."""
 
     ends: Sequence[float] = ()
     total: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class View(msgspec.Struct, frozen=True, kw_only=True):
     """A chart as `charts.html` draws it; `start`: the place in percent where its texts begin."""
 
     kind: str

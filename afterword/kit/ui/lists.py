@@ -1,11 +1,14 @@
 """Lists: all that the macro `listing` shows around the rows, the addresses of its links, and the keys of its pages."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property, lru_cache
 from typing import Any, ClassVar, Final, Self, cast
 from urllib.parse import quote_plus
+
+import msgspec
+from msgspec.structs import replace
 
 from afterword import ids
 from afterword.core.wire import lists as core_lists
@@ -18,8 +21,7 @@ MICROS_DIGITS: Final = 18
 MICROS_MAX: Final = (datetime.max.replace(tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tab:
+class Tab(msgspec.Struct, frozen=True, kw_only=True):
     """`count`: a number, a text such as "1000+", or None for no count."""
 
     url: str
@@ -28,8 +30,7 @@ class Tab:
     is_current: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class Column(msgspec.Struct, frozen=True, kw_only=True):
     """The head of a table's column. `url` sorts by it; `order`: "ascending", "descending", or empty."""
 
     text: str
@@ -38,8 +39,7 @@ class Column:
     is_number: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class Listing(msgspec.Struct, frozen=True, kw_only=True):
     """`columns`: rows are those of a table. `filters`: each text with the address without that filter.
 
     `found`: rows of all pages, "1000+" where they are not counted to the end. `empty`: the sentence for no rows,
@@ -97,8 +97,7 @@ class Filter:
 _FIRST_PAGE: Final = {"after": "", "since": ""}
 
 
-@dataclass(frozen=True, slots=True)
-class _Member:
+class _Member(msgspec.Struct, frozen=True):
     name: str
     parameter: str
     default: Any

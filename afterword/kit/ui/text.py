@@ -4,10 +4,11 @@ import ipaddress
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo, available_timezones
+
+import msgspec
 
 from afterword.core.charts import whisker
 from afterword.core.figures.metrics import PAIRS_MIN
@@ -70,8 +71,7 @@ def slug_of(name: str) -> str:
     return _OTHER.sub("-", plain).strip("-")[:SLUG_CHARACTERS_MAX].strip("-")
 
 
-@dataclass(frozen=True, slots=True)
-class ShownFigure:
+class ShownFigure(msgspec.Struct, frozen=True):
     """`value`: "48.2", empty where there is none. `basis`: "(39.9 to 55.6), 384 answers", or the reason for no value.
 
     `change_kind`: none, higher, lower, few. `before`: the figure that it is compared with. `whisker`: places of value,

@@ -5,7 +5,6 @@ import ipaddress
 import time
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 
 import msgspec
 
@@ -27,8 +26,7 @@ UPLOADS_OF_ONE_MAX = 4  # of a source
 _REST = "the rest"
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """Requests a minute; 0: no limit."""
 
     token_requests: int = TOKEN_REQUESTS_DEFAULT

@@ -6,7 +6,6 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -256,8 +255,7 @@ class Middleware:
         await answer({"type": "http.response.body", "body": content})
 
 
-@dataclass(slots=True)
-class _Answer:
+class _Answer(msgspec.Struct):
     """The `send` of one request: adds the headers of every response, drops the body for HEAD."""
 
     method: str

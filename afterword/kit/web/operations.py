@@ -5,7 +5,7 @@
 
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import cached_property
 from typing import Any, Final, Generic, Literal, Required, TypedDict, TypeVar, Unpack, cast, get_args
@@ -81,8 +81,7 @@ class Call(Generic[Body]):
             raise errors.Stale("It was changed since you read it; read it again.")
 
 
-@dataclass(frozen=True, slots=True)
-class Download:
+class Download(msgspec.Struct, frozen=True):
     """A file: `chunks` are read while they are sent, and closed when the client leaves; `length` in bytes, if known."""
 
     media_type: str
@@ -98,8 +97,7 @@ class Download:
         return cls(media_type, file_name, len(content), whole())
 
 
-@dataclass(slots=True)
-class Answer:
+class Answer(msgspec.Struct):
     """Result of a handler: Structs, a file, or nothing (204); anything else that it returns is the `record`."""
 
     value: msgspec.Struct | Sequence[msgspec.Struct] | Rows[Any] | None = None
@@ -107,7 +105,7 @@ class Answer:
     record: Any = None  # in place of both: a record with its version, or Rows of records, shown as the route's `answer`
     location: str | None = None  # below the base address: "/q/queue/item/…"
     status: int | None = None
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    headers: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     download: Download | None = None
 
 
@@ -143,8 +141,7 @@ class Options(TypedDict, total=False):
     # the pool and commits its own transaction before it returns
 
 
-@dataclass(frozen=True, kw_only=True)
-class Route:
+class Route(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One operation with its `Options`; the runner, the OpenAPI document and the reference are derived from it."""
 
     method: Method

@@ -11,7 +11,6 @@ import hmac
 import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, Final, cast
 from urllib.parse import quote
@@ -40,8 +39,7 @@ _pieces = msgspec.json.Decoder(list[msgspec.Raw])
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
-@dataclass(frozen=True, slots=True)
-class Records:
+class Records(msgspec.Struct, frozen=True):
     pieces: Sequence[bytes | msgspec.Raw]
     is_lax: bool
 
@@ -173,8 +171,7 @@ _PER_PAGE: Final = integer_reader(1, PER_PAGE_MAX)
 _TYPES: Final[Mapping[Kind, Any]] = {"time": datetime | None, "date": date | None}
 
 
-@dataclass(frozen=True, slots=True)
-class PageRequest:
+class PageRequest(msgspec.Struct, frozen=True):
     page: Page
     number: int | None  # of the page; None in cursor mode
     binding: bytes  # what a cursor of this list is sealed with

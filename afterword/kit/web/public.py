@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 from urllib.parse import quote, urlsplit
 
+import msgspec
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
@@ -21,8 +21,7 @@ _UNPLACED: Final[dict[str, Any]] = {"placed": None, "is_done": False, "is_left":
 _PLAIN: Final[dict[str, Any]] = {"brand": "", "theme_url": "", "logo_url": "", "coupon": None, "call_back": None}
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(msgspec.Struct, frozen=True):
     """`told`: the address to which the page tells that somebody opened the link, and the token for it."""
 
     url: str
@@ -31,8 +30,7 @@ class Link:
     told: tuple[str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Button:
+class Button(msgspec.Struct, frozen=True):
     """A form of one button; `token` proves that the form was loaded before it is sent."""
 
     action: str

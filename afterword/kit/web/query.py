@@ -6,7 +6,6 @@ form are strings, and their members give the types.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cache
 from typing import Any, Final, cast
@@ -29,12 +28,11 @@ BRACKETS_MAX = 8
 _BROKEN_PERCENT: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 
-@dataclass(slots=True)
-class Parameters:
+class Parameters(msgspec.Struct):
     """Nested values (all strings), and the pairs in their order of appearance."""
 
-    values: dict[str, Any] = field(default_factory=dict[str, Any])
-    pairs: list[tuple[tuple[str, ...], str]] = field(default_factory=list[tuple[tuple[str, ...], str]])
+    values: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
+    pairs: list[tuple[tuple[str, ...], str]] = msgspec.field(default_factory=list[tuple[tuple[str, ...], str]])
 
 
 def read(raw: bytes, *, code: str = "malformed_query") -> Parameters:

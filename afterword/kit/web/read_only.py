@@ -1,9 +1,9 @@
 """A web process on a standby: it answers what reads, says how old that may be, and names the primary for the rest."""
 
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
 
+import msgspec
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from afterword import errors
@@ -20,8 +20,7 @@ PATH_CHARACTERS_MAX: Final = 1_000
 OPERATORS: Final = frozenset({"/healthz", "/metrics"})
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(msgspec.Struct, frozen=True):
     """The server of a page that a copy shows; `lag` in seconds, None where nobody knows."""
 
     lag: int | None

@@ -6,11 +6,11 @@ Pages are the addresses outside the API, handled with starlette's requests and r
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
 from typing import Any, Final, TypeVar
 
+import msgspec
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
@@ -31,8 +31,7 @@ _NO_VALUES: Final[Mapping[str, str]] = {}
 _Key = Callable[[list[str]], object]
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(msgspec.Struct, frozen=True):
     """One method of one address. `for_people`: a refusal is a page too, whatever `Accept` has."""
 
     method: str

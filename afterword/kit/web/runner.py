@@ -9,7 +9,6 @@ import hashlib
 import math
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypeVar, cast
 from urllib.parse import unquote_plus
@@ -53,8 +52,7 @@ Authenticate = Callable[..., Awaitable[Caller]]
 Replay = tuple[int, Mapping[str, str], bytes]  # status, headers and body of a first response
 
 
-@dataclass(frozen=True, slots=True)
-class OperationContext:
+class OperationContext(msgspec.Struct, frozen=True):
     pool: db.Pool
     site: Site
     limiter: limits.Limiter
@@ -415,16 +413,15 @@ class Operation:
             return status, [*more, *_file_headers(answer.download)], answer.download
         if "Cache-Control" not in answer.headers:
             more.append(self._caching)
-        is_plain = request.members is None and isinstance(answer.value, msgspec.Struct)
-        content = _encode(answer.value if is_plain else self._shown(answer.value, more, request))
+        content = _encode(self._shown(answer.value, more, request))
         more += (headers.JSON, (b"content-length", b"%d" % len(content)))
         return status, more, content
 
     def _shown(self, value: object, more: list[Header], request: _Request) -> object:
         members = request.members
-        if isinstance(value, msgspec.Struct):
-            return value if members is None else _some_of(value, members)
         if not isinstance(value, Rows):
+            if isinstance(value, msgspec.Struct):
+                return value if members is None else _some_of(value, members)
             return _narrowed(cast("Sequence[msgspec.Struct]", value), members)
         rows = cast("Rows[msgspec.Struct]", value)
         items = _narrowed(rows.items, members)

@@ -4,10 +4,10 @@ The other fields of the form are parameters.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlencode
 
+import msgspec
 from multipart import MultipartError, MultipartSegment, PushMultipartParser, parse_options_header
 
 from afterword import errors
@@ -23,17 +23,15 @@ FILE_NAME_CHARACTERS_MAX: Final = 255
 _BOUNDARY_CHARACTERS_MAX: Final = 70
 
 
-@dataclass(frozen=True, slots=True)
-class Upload:
+class Upload(msgspec.Struct, frozen=True):
     """A file, its name if given, and the form's other fields, nested as those of a query."""
 
     content: bytes
     file_name: str | None = None
-    fields: dict[str, Any] = field(default_factory=dict[str, Any])
+    fields: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(msgspec.Struct, frozen=True):
     """A part of a form: a file if it has a file name, else a field."""
 
     name: str

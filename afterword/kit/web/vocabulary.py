@@ -2,7 +2,6 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import resources
 from string import Template
 from typing import Any, Final
@@ -75,8 +74,7 @@ def describe_members(struct: str, schema: dict[str, Any]) -> None:
             each.setdefault("description", words)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     name: str
     kind: str
     is_required: bool

@@ -11,11 +11,12 @@ import hashlib
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
+
+import msgspec
 
 from afterword import errors
 from afterword.asking.questionnaires import store as questionnaires
@@ -40,8 +41,7 @@ LAST_ID: Final = "~"  # behind all ids
 Position = tuple[datetime, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Day:
+class Day(msgspec.Struct, frozen=True):
     """A day to write: `fingerprint` is None where no response is left, `parts` are the files that it may have.
 
     A scan of its responses begins behind `after`, and goes down to `oldest`; None: it goes through all.
@@ -60,8 +60,7 @@ class Day:
         return None if self.day == WHOLE else datetime.combine(self.day, time(), UTC)
 
 
-@dataclass(slots=True)
-class DataSet:
+class DataSet(msgspec.Struct):
     """A run under way. `rows` and `hashes`: of the days, as far as they are known.
 
     `files`: of the day that is written, its file_count, row_count and bytes.
@@ -71,9 +70,9 @@ class DataSet:
     schedule: ExportSchedule
     work: Work
     codebook: bytes
-    rows: Counter[date] = field(default_factory=Counter[date])
-    hashes: Counter[date] = field(default_factory=Counter[date])
-    files: Counter[str] = field(default_factory=Counter[str])
+    rows: Counter[date] = msgspec.field(default_factory=Counter[date])
+    hashes: Counter[date] = msgspec.field(default_factory=Counter[date])
+    files: Counter[str] = msgspec.field(default_factory=Counter[str])
 
     @property
     def is_whole(self) -> bool:
@@ -106,7 +105,7 @@ async def begin(db: Database, *, run: RunRecord, owner: UUID, now: datetime) -> 
         db, organization_id=run.organization_id, questionnaire_id=schedule.questionnaire_id
     )
     # As an export of this moment, with all that was answered.
-    export: dict[str, Any] = dict.fromkeys(Export.__dataclass_fields__)
+    export: dict[str, Any] = dict.fromkeys(Export.__struct_fields__)
     export |= {name: getattr(schedule, name) for name in export if hasattr(schedule, name)}
     export |= {"export_id": run.run_id, "date_basis": "submitted", "values_as": "both", "test": False}
     export |= {"attempts": run.attempts, "created_time": now, "started_time": now}

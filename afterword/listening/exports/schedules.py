@@ -6,11 +6,11 @@ the latest; after some failures in a row the users hear of it.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
+import msgspec
 from msgspec import Meta
 
 from afterword import errors, ids
@@ -260,8 +260,7 @@ SCHEDULE = Noun(
 routes = routes_of(SCHEDULE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRecord:
+class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A run: the days that changed, and how many of them are written."""
 
     organization_id: Annotated[str, Hidden()]

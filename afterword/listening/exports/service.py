@@ -8,11 +8,12 @@ import hashlib
 import zlib
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import Any, Final
 from uuid import UUID
+
+import msgspec
 
 from afterword import errors, ids
 from afterword.asking.instances import triggers
@@ -51,7 +52,7 @@ COMPRESSION: Final = 1  # CSV shrinks to a sixth at the least effort
 FAILED: Final = "It could not be written. Ask for it again; if that fails too, ask for a shorter time."
 ITEM_SCOPE: Final = "Queue.Read"
 _UNLOGGED: Final = frozenset({"owner", "lease_until", "scopes"})
-_LOGGED: Final = tuple(name for name in Export.__dataclass_fields__ if name not in _UNLOGGED)  # in events
+_LOGGED: Final = tuple(name for name in Export.__struct_fields__ if name not in _UNLOGGED)  # in events
 
 
 class NotReady(errors.Conflict):
@@ -60,8 +61,7 @@ class NotReady(errors.Conflict):
     code_default = "not_ready"
 
 
-@dataclass(slots=True)
-class Work:
+class Work(msgspec.Struct):
     """An export that a worker writes. `after`: the position of its scan; `pieces`: the count of settled ones."""
 
     export: Export
@@ -74,7 +74,7 @@ class Work:
     after: tuple[datetime, str] | None = None
     pieces: int = 0
     row_count: int = 0
-    digest: Any = field(default_factory=hashlib.sha256)
+    digest: Any = msgspec.field(default_factory=hashlib.sha256)
 
     @property
     def progress(self) -> int:

@@ -2,10 +2,11 @@
 
 import zlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, LiteralString
 from uuid import UUID
+
+import msgspec
 
 from afterword.core.wire.exports import OVERLAP, Format, Response
 from afterword.core.wire.lists import Page, Rows
@@ -18,8 +19,7 @@ from afterword.kit.web import fields
 VALUE_SCOPES: Final = ("Questionnaire Value.Read", "Responder Value.Read")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Export:
+class Export(msgspec.Struct, frozen=True, kw_only=True):
     """An export, and how far it has come."""
 
     organization_id: Annotated[str, Hidden()]
@@ -97,8 +97,7 @@ EXPORTS: Final = Leases(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(msgspec.Struct, frozen=True):
     """A part of the file: its size, its compressed bytes, and its count of rows."""
 
     size: int
@@ -106,8 +105,7 @@ class Piece:
     row_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Scanned:
+class Scanned(msgspec.Struct, frozen=True):
     """Responses in the order of the export; `last` is the position of the scan."""
 
     responses: list[Response]

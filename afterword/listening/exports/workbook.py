@@ -2,10 +2,12 @@
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
 
 from afterword.core.questionnaires.metadata import MetadataDefinition
 from afterword.core.text.locales import Marked
@@ -64,8 +66,7 @@ HEAD_WIDTH_MAX: Final = 24  # a longer heading wraps
 MEASURED_ROWS: Final = 200  # whose texts the widths go by
 
 
-@dataclass(slots=True)
-class _Sheet:
+class _Sheet(msgspec.Struct):
     """A worksheet: the kinds of its cells with their places among those of the table, and their longest texts."""
 
     page: Any

@@ -12,7 +12,6 @@ that `add` has counted commit with their responses, so `rows_read` of the import
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
@@ -143,8 +142,7 @@ _Known = dict[str, tuple[str | None, Content]]
 _Made = tuple[str, Checked, str]  # the ids of a new response and of its person
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class Work(msgspec.Struct, frozen=True, kw_only=True):
     """The questionnaire and the rules that rows are checked by, and their import; None: a dry run.
 
     `kept_days`: by kind of data, the time after which the organization removes it. A response from before `kept_since`
@@ -579,6 +577,6 @@ async def _end(
     ended = await store.update_import(db, job=job, state=state, now=now)
     kind = "response_import.finished" if state == "done" else "response_import.removed"
     unsaid = {"digest", "questionnaire", "creator_name"}
-    data = {name: getattr(ended, name) for name in ResponseImportRecord.__dataclass_fields__ if name not in unsaid}
+    data = {name: getattr(ended, name) for name in ResponseImportRecord.__struct_fields__ if name not in unsaid}
     await events.record(db, events=[NewEvent.of(ended, kind, ended.response_import_id, data, now=now, actor=actor)])
     return ended

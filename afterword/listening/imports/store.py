@@ -1,11 +1,11 @@
 """SQL of imports of responses, and of the responses that they bring."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, LiteralString
 
+import msgspec
 from msgspec import Meta
 
 from afterword.core.wire.lists import Page, Rows
@@ -18,8 +18,7 @@ REMOVED_A_STEP: Final = 1_000
 State = Literal["open", "done", "removing", "removed"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResponseImportRecord:
+class ResponseImportRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Responses that were brought in together, and how far that has come."""
 
     organization_id: Annotated[str, Hidden()]
@@ -49,8 +48,7 @@ class ResponseImportRecord:
         return {"organization_id": self.organization_id, "response_import_id": self.response_import_id}
 
 
-@dataclass(frozen=True, slots=True)
-class StoredResponse:
+class StoredResponse(msgspec.Struct, frozen=True):
     """A response that has this `external_id` already."""
 
     instance_id: str

@@ -9,7 +9,7 @@ import io
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import islice
@@ -50,8 +50,7 @@ ReadFile = tuple[Table, list[bytes], int]  # the table, its rows in pieces, thei
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResponseUpload:
+class ResponseUpload(msgspec.Struct, frozen=True, kw_only=True):
     """`names`: its columns, none where each row is a request already. `meanings` and `orders`: as Columns has them.
 
     `choices`: by column, what stands for a value of it; `unknown`: values that fit no question, with numbers of rows.

@@ -1,9 +1,11 @@
 """The words of comments as rows of a report: those of all, or each group followed by its own."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
+
+import msgspec
+from msgspec.structs import replace
 
 from afterword.core.figures.metrics import Measure
 from afterword.core.figures.plans import Plan
@@ -22,8 +24,7 @@ MOMENT: Final = timedelta(microseconds=1)
 Line = tuple[RowKey, Figure, Selection]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
+class Counted(msgspec.Struct, frozen=True, kw_only=True):
     """`is_part`: there are older comments, which are in neither the counts nor the `selection`."""
 
     lines: Sequence[Line]

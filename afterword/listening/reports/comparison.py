@@ -3,9 +3,11 @@
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Final
+
+import msgspec
 
 from afterword import errors
 from afterword.asking.questionnaires import store as questionnaires_store
@@ -24,8 +26,7 @@ QUESTIONNAIRES_MAX: Final = 50
 SECONDS_MAX: Final = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(msgspec.Struct, frozen=True):
     """`wrong`: days whose kept counts differ; `skipped`: how many spans were too large, or found no time left."""
 
     spans: int

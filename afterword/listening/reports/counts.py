@@ -7,14 +7,15 @@ are counted apart and hidden answers are in no sum, so that the same group is hi
 selects among the groups that are shown.
 """
 
+import dataclasses
 from collections import OrderedDict, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import accumulate, pairwise
 from typing import Any, Final, LiteralString, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.cases import recoveries
@@ -413,7 +414,7 @@ async def cases(
     db: Database, *, asked: CountQuery, once: bool = False, has_repeats: bool = True
 ) -> tuple[list[Cell], People]:
     """Count instances by stage and pair of stages; `once`: one of each person. Raises Invalid for too much."""
-    asked = replace(asked, questions={})
+    asked = dataclasses.replace(asked, questions={})
     return (await _count(db, asked, None, once=once, has_repeats=has_repeats and not once))[-1]
 
 
@@ -436,7 +437,7 @@ async def cases_of_parts(db: Database, *, asked: CountQuery, has_repeats: bool) 
     `has_repeats`: with the cases of each person, and the pairs of stages, which rates need. Raises Invalid for too
     much.
     """
-    asked = replace(asked, questions={})
+    asked = dataclasses.replace(asked, questions={})
     if not has_repeats and _are_stages_kept(asked):
         return await _stages(db, asked)
     return await _count(db, asked, None, once=False, has_repeats=has_repeats)
@@ -586,7 +587,7 @@ async def _people(db: Database, asked: CountQuery, scope: Scope, sampled: Sequen
     period, hour = asked.period, _hour_of(db.clock.now())
     to_time = max(_hour_of(period.to_time), period.from_time + HOUR)
     if to_time < period.to_time:
-        asked = replace(asked, period=replace(period, to_time=to_time))
+        asked = dataclasses.replace(asked, period=replace(period, to_time=to_time))
     found = _samples.get((asked, hour))
     if found is None:
         repeats = await _repeats(db, asked, Scope(asked.spans), sampled)
@@ -647,8 +648,7 @@ def _too_much(message: str) -> errors.Invalid:
 # Readers of figures alone --------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Visible:
+class Visible(msgspec.Struct, frozen=True):
     """Cells of shown groups, those that make the total, and the hidden ones; `named`: hidden groups may be listed."""
 
     shown: list[Cell]
@@ -673,7 +673,7 @@ async def visible(
     limited = {of_limit(asked.only)} if asked.only else set[tuple[str, str]]()
     attributes = sorted({*asked.dimensions, *filtered, *limited})
     months = periods.buckets(asked.period, "month")
-    monthly = replace(asked, buckets=months, dimensions=tuple(attributes), condition=None, only=None)
+    monthly = dataclasses.replace(asked, buckets=months, dimensions=tuple(attributes), condition=None, only=None)
     read = cases if is_of_cases else answers
     cells, people = [(await read(db, asked=monthly, once=once, has_repeats=False))[0] for once in (False, True)]
     cells = [cell for cell in cells if cell.value != BOUNCED]  # not offered to them: few of them would hide a month

@@ -1,11 +1,11 @@
 """Custom reports: saved, changed, pinned and deleted. `spec` is stored as it was checked when it was saved."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import Annotated, Any, Final, LiteralString
 
 import msgspec
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.core.figures import templates

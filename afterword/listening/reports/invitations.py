@@ -1,12 +1,12 @@
 """Invitations behind a figure of a report: exactly those that it counts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, LiteralString
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.asking.instances.resources import QuestionnaireInstance, instance_of
@@ -31,8 +31,7 @@ COUNT_MAX: Final = 10_000  # beyond it a count says "at least"
 Key = tuple[datetime, str]  # the time by the basis, and the instance's id
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
+class Filter(msgspec.Struct, frozen=True, kw_only=True):
     """`stages`: all of them were reached. `channel_id`: 0 for a link that was not sent. None: any."""
 
     stages: Sequence[str] = ()
@@ -42,8 +41,7 @@ class Filter:
     locale: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(msgspec.Struct, frozen=True):
     """The query that counts the invitations; `instance_ids`: those that meet its condition, None without one."""
 
     asked: CountQuery

@@ -1,11 +1,12 @@
 """The scores of an application over the last days, each with its trend and its change against the days before."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Annotated, Any, Final, LiteralString
 
+import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.asking.links.domains import LOST_HOST
@@ -40,8 +41,7 @@ _LOW_POOLS: Final[LiteralString] = """select * from (
   where free_count <= low_count"""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subjects:
+class Subjects(msgspec.Struct, frozen=True, kw_only=True):
     """The subjects of an overview: the newest questionnaires, by id with their application, and their versions' ids.
 
     `applications`: all that can be chosen, id and name; `application_id`: the chosen one.
@@ -188,8 +188,7 @@ async def get_attention(
     return dict(row)
 
 
-@dataclass(frozen=True, slots=True)
-class FirstSteps:
+class FirstSteps(msgspec.Struct, frozen=True):
     """The progress of a new organization. `is_closed`: somebody closed the list of what is left."""
 
     is_closed: bool
@@ -231,16 +230,14 @@ DAYS_MAX: Final = 366
 FUNNEL: Final = ("sent", "delivered", "viewed", "started", "completed")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bin:
+class Bin(msgspec.Struct, frozen=True, kw_only=True):
     """The figure of the days from `start` on."""
 
     start: date
     figure: FigureRecord
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
+class Score(msgspec.Struct, frozen=True, kw_only=True):
     """`of_all`: of a caller with a limit the figure of everybody, if enough others are in it."""
 
     metric: str
@@ -249,8 +246,7 @@ class Score:
     of_all: FigureRecord | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overview:
+class Overview(msgspec.Struct, frozen=True, kw_only=True):
     """`bucket`: the bins of the trends; `is_coarse`: smaller ones would have had too few answers.
 
     `is_of_months`: the period is of whole months.

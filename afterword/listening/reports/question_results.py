@@ -5,11 +5,13 @@ serve both, and no filter looks at single responses.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
 
 from afterword.asking.questionnaires import contexts
 from afterword.asking.questionnaires.store import Questionnaire
@@ -40,8 +42,7 @@ METADATA: Final = "questionnaire_metadata"
 LIVE: Final = (core_cells.NUMERIC | core_cells.DISTRIBUTED) - core_cells.COUNTED  # without daily counts
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(msgspec.Struct, frozen=True):
     question_id: str
     text: str
     instance_id: str
@@ -49,8 +50,7 @@ class Comment:
     locale: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionResult:
+class QuestionResult(msgspec.Struct, frozen=True, kw_only=True):
     """`figure`: the score or mean. `rows`: shares of values, or `is_of_means` the mean of each row of a matrix."""
 
     question: Question
@@ -67,8 +67,7 @@ class QuestionResult:
         return bool(figures) and not any(each.measure.n or each.suppressed for each in figures)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionnaireResults:
+class QuestionnaireResults(msgspec.Struct, frozen=True, kw_only=True):
     """`values`: of each name by which groups are made. `groups`: the outcome of each group, beside all others.
 
     Of a caller with a limit `values` are those of the limit, one is always chosen, `groups` are empty, and `of_all` is
@@ -184,8 +183,7 @@ def _names(context: ReportContext) -> Sequence[str]:
     return [name for declared in context.declared for name, one in declared.questionnaire.items() if not one.anonymize]
 
 
-@dataclass(frozen=True, slots=True)
-class _Counts:
+class _Counts(msgspec.Struct, frozen=True):
     """The answers to a question now and in the period before, of each group; `index`: of it among what was counted."""
 
     request: RequestedMetric
@@ -194,13 +192,12 @@ class _Counts:
     before: Counted | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Page:
+class _Page(msgspec.Struct, frozen=True):
     """The counts of some questions, of this group where one is chosen."""
 
     run: Plan
     group: Group | None
-    counted: dict[str, _Counts] = field(default_factory=dict[str, _Counts])
+    counted: dict[str, _Counts] = msgspec.field(default_factory=dict[str, _Counts])
 
     @property
     def key(self) -> core_rows.RowKey:

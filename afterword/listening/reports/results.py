@@ -1,10 +1,12 @@
 """Running reports: a checked query is counted and made into rows, with small groups hidden."""
 
 from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
 
 from afterword.asking.questionnaires import contexts, store as questionnaires_store
 from afterword.core.figures import (
@@ -38,8 +40,7 @@ APPLICATION_QUESTIONNAIRES_MAX: Final = 500  # the newest; an alert on more of t
 Found = tuple[Sequence[Cell], People]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One row as it is shown: the values of its groups by name."""
 
     key: core_rows.RowKey
@@ -47,8 +48,7 @@ class Row:
     selection: Selection
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class Result(msgspec.Struct, frozen=True, kw_only=True):
     period: Period
     date_basis: core_cells.Basis
     parameters: Mapping[str, Any]
@@ -59,8 +59,7 @@ class Result:
     selection: Selection
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
+class Answers(msgspec.Struct, frozen=True):
     """The counts of a question's values; `hidden`: the parts that their reader may not see."""
 
     counts: Tally

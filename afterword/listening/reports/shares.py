@@ -1,10 +1,11 @@
 """Links to reports: made for some days, listed, ended, and read as by somebody who may read figures alone."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Annotated, Final, LiteralString
 
+import msgspec
 from msgspec import Meta
 
 from afterword import errors, ids
@@ -17,8 +18,7 @@ from afterword.listening.reports import custom_reports, results
 from afterword.listening.reports.custom_reports import CustomReport
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
+class Share(msgspec.Struct, frozen=True, kw_only=True):
     """`application_ids`: those that its maker reached; none: all. `limited_to`: `Caller.only` of the maker."""
 
     organization_id: str
@@ -38,7 +38,7 @@ _COLUMNS: Final[LiteralString] = """organization_id, share_id, report_id, applic
 async def _insert_share(db: Database, *, organization_id: str, share: Share, digest: bytes) -> None:
     await db.execute(
         f"insert into report_share ({_COLUMNS}, digest) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-        *(organization_id, *astuple(share)[1:], digest),
+        *(organization_id, *msgspec.structs.astuple(share)[1:], digest),
     )
 
 

@@ -1,10 +1,10 @@
 """The HTTP routes of responses of all questionnaires."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.asking.links.public_links import LINK

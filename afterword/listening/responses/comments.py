@@ -1,11 +1,12 @@
 """The words of comments: counted in all and by group."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any, Final
 
+import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.core.organizations.access import VALUE_SCOPES, Caller
@@ -20,8 +21,7 @@ from afterword.listening.responses.rows import ANSWERED
 from afterword.listening.responses.service import Filter
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(msgspec.Struct, frozen=True):
     """Comments with a word (None: with any), of a group (`is_all`: of all)."""
 
     word: str | None
@@ -114,8 +114,7 @@ class CommentGroup(fields.Answer):
     words: Annotated[list[CommentWord], Meta(description="Those of the words in all that it has.")]
 
 
-@dataclass(frozen=True, slots=True)
-class CountedWords:
+class CountedWords(msgspec.Struct, frozen=True):
     """`from_time`: of the oldest that was counted, where older comments match too, else None."""
 
     n: int

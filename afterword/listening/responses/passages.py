@@ -2,8 +2,9 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from afterword.asking.instances import answers, store as instances, triggers
 from afterword.asking.questionnaires.store import Questionnaire
@@ -21,8 +22,7 @@ RESPONSES_MAX: Final = 1_000
 BATCH: Final = 250
 
 
-@dataclass(frozen=True, slots=True)
-class Passages:
+class Passages(msgspec.Struct, frozen=True):
     """`asked`: responses that come to a question, by id. `jumps`: those that take its jump of this number from 0."""
 
     responses: int

@@ -6,9 +6,10 @@ made anew from the instance and its answers.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, LiteralString, get_args
+
+import msgspec
 
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.cases import recoveries
@@ -23,8 +24,7 @@ from afterword.kit.db.columns import arrays, qualified
 Key = tuple[str, str]  # organization and instance
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(msgspec.Struct, frozen=True):
     """An answered instance with all that its row is made of. `answers` have the members of the table."""
 
     organization_id: str
@@ -193,7 +193,7 @@ SCALES: Final[tuple[str, ...]] = get_args(ScaleName)  # without a key question t
 BANDS: Final = ("detractor", "passive", "promoter")
 _COPIED: Final = tuple(
     name
-    for name in Source.__dataclass_fields__
+    for name in Source.__struct_fields__
     if name not in {"key_question_id", "metadata", "person", "answers"}  # the others are made of these
 )
 ERASED: Final = "responder.erased"  # told once the person is gone
@@ -232,8 +232,7 @@ async def fill(db: Database, *, now: datetime) -> int:
     return len(found)
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(msgspec.Struct, frozen=True):
     """`is_filled`: whether all older responses have their rows; else none was compared."""
 
     is_filled: bool

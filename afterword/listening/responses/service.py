@@ -2,9 +2,11 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal, LiteralString
+
+import msgspec
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.asking.instances.spam import DOUBTFUL
@@ -42,8 +44,7 @@ TABS: Final[tuple[Tab, ...]] = ("all", "unread", "comment", "unhappy", "mine")
 BOUNDED: Final[tuple[Tab, ...]] = ("all", "comment", "unhappy")  # whose counts are the same for all users
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
+class Filter(msgspec.Struct, frozen=True, kw_only=True):
     """`only`: the limit of the caller, which no filter widens.
 
     `search`: a tsquery; `band`, `score_kind`: of the score; `user_id`: the reader, for the tabs `unread`, `mine`.
@@ -388,8 +389,7 @@ def _scanned(chosen: Filter) -> int:
     return FREQUENT_SCANNED_MAX if chosen.is_frequent else NEWEST_MAX
 
 
-@dataclass(frozen=True, slots=True)
-class TabCounts:
+class TabCounts(msgspec.Struct, frozen=True):
     """Up to FOUND_MAX + 1 each. `is_part`: of those that were looked at alone, and there are others.
 
     `is_frequent`: whether the word or tag was counted among the newest.
@@ -442,8 +442,7 @@ async def _count_tagged(db: Database, *, organization_id: str, chosen: Filter) -
     )
 
 
-@dataclass(frozen=True, slots=True)
-class SavedView:
+class SavedView(msgspec.Struct, frozen=True):
     view_id: str
     title: str
     query: str
@@ -451,8 +450,7 @@ class SavedView:
     shared: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ListOptions:
+class ListOptions(msgspec.Struct, frozen=True):
     """A list of responses offers names of questionnaires by id, and views; `held`: responses that are held back."""
 
     questionnaires: Mapping[str, str]
@@ -502,8 +500,7 @@ async def count_newer(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Facets:
+class Facets(msgspec.Struct, frozen=True):
     """Counts by facet and value: `band`, `channel`, `questionnaire`, `score`, `commented`; None: it has no such value.
 
     `is_part`: of the newest FOUND_MAX that were looked at, and there are older ones.
@@ -606,8 +603,7 @@ def read_condition(caller: Caller, document: object, *, path: str) -> Node | Non
     return node
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(msgspec.Struct, frozen=True):
     """A page of responses. `last`: the time and id to go on behind, None at the end; `is_full`: as many as asked."""
 
     rows: Sequence[ResponseRow]
@@ -692,8 +688,7 @@ async def find_counted(
     return counted, await find(db, **given, condition=condition, after=after, limit=limit)
 
 
-@dataclass(frozen=True, slots=True)
-class _Bounds:
+class _Bounds(msgspec.Struct, frozen=True):
     """Of each of the tabs BOUNDED the moment since which it had more than FOUND_MAX responses, as of `at`."""
 
     at: datetime

@@ -5,10 +5,10 @@ be changed back.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final, Literal, LiteralString
 
+import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
 from afterword import errors, ids
@@ -32,8 +32,7 @@ Action = Literal["add", "remove"]
 State = Literal["running", "done", "undoing", "undone"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaggingRecord:
+class TaggingRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A tag for many responses, and how far it has come; a worker goes on with what the request left."""
 
     organization_id: Annotated[str, Hidden()]

@@ -2,13 +2,13 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import chain
 from textwrap import shorten
 from typing import Annotated, Any, Final
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.core import toml

@@ -1,12 +1,13 @@
 """Comments by word and by group: each number leads to exactly its responses."""
 
+import dataclasses
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode
 
 import msgspec
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors
@@ -50,8 +51,7 @@ NOT_SAVED: Final = {"questionnaire", "language"}  # groups that no report has
 routes = Screens()
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(msgspec.Struct, frozen=True):
     """The question of the address. `choice`: its responses; `groups`: those to choose from, with their names."""
 
     choice: ResponseFilter
@@ -190,7 +190,9 @@ async def _asked(visit: Visit, db: Database, query: Mapping[str, str]) -> _Asked
         db, caller=visit.caller, application_id=None, chosen=choice.filter(visit, None), group_by=group, limit=WORDS_MAX
     )
     if found.from_time:  # the links lead to what was counted
-        choice = replace(choice, between=f"{found.from_time.isoformat()}/{choice.between.partition('/')[2]}")
+        choice = dataclasses.replace(
+            choice, between=f"{found.from_time.isoformat()}/{choice.between.partition('/')[2]}"
+        )
     return _Asked(choice, group, groups, names, found)
 
 
@@ -244,16 +246,16 @@ def _of_group(choice: ResponseFilter, group: str, value: str | None) -> Response
         case "language":
             return None
         case "band":
-            return replace(choice, band=value) if value else None
+            return dataclasses.replace(choice, band=value) if value else None
         case "channel":
-            return replace(choice, channel=value or "")
+            return dataclasses.replace(choice, channel=value or "")
         case "questionnaire":
-            return replace(choice, questionnaire_id=value or "")
+            return dataclasses.replace(choice, questionnaire_id=value or "")
         case _:
             compared: dict[str, Any] = {"operator": "is_empty"} if value is None else {
                 "operator": "equal", "value": value,
             }  # fmt: skip
-            return replace(choice, condition=json.dumps({"subject": group, **compared}))
+            return dataclasses.replace(choice, condition=json.dumps({"subject": group, **compared}))
 
 
 def _group_name(visit: Visit, asked: _Asked, value: str | None) -> str:
@@ -275,5 +277,6 @@ def _group_name(visit: Visit, asked: _Asked, value: str | None) -> str:
 
 def _linked(visit: Visit, choice: ResponseFilter | None, found: Sequence[CommentWord]) -> list[tuple[str, str, str]]:
     return [
-        (one.text, visit.words.count(one.n), replace(choice, word=one.word).url() if choice else "") for one in found
+        (one.text, visit.words.count(one.n), dataclasses.replace(choice, word=one.word).url() if choice else "")
+        for one in found
     ]

@@ -1,10 +1,10 @@
 """The question of a report: parameters of the address, the best ones where it has none, and the fields of the form."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.console.periods import CALENDAR, DATES, PeriodChoice
@@ -55,8 +55,7 @@ BYS: Final[Mapping[str, Marked]] = {"bucket": "Time", "channel": "Channel", "pip
 OF_ANSWERS: Final = frozenset({"drivers", "sending"})  # not for readers of figures alone
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(msgspec.Struct, frozen=True):
     """A choice of the form: its options are pairs of value and text."""
 
     name: str
@@ -65,8 +64,7 @@ class Field:
     value: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AskedReport:
+class AskedReport(msgspec.Struct, frozen=True):
     """A report as its address asks for it: a template, or a saved one with changes of period and filter."""
 
     path: str

@@ -1,10 +1,11 @@
 """The overview: urgent things first, then the scores in sentences with their trend, then the way of the invitations."""
 
+import dataclasses
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword.asking.screens.coupons import PATH as COUPONS
@@ -211,7 +212,7 @@ async def home(visit: Visit, db: Database) -> Response:
     comments: list[dict[str, Any]] = []
     choice = responses.ResponseFilter.read({"application": application_id or "", **period.query})
     if found and visit.caller.reads_answers:
-        comments = await responses.newest(visit, db, replace(choice, tab="comment"), limit=COMMENTS)
+        comments = await responses.newest(visit, db, dataclasses.replace(choice, tab="comment"), limit=COMMENTS)
     pinned = await reports.pinned(visit, db) if found and subjects.has_pinned else []
     has_answers = found is not None and any(one.figure.measure.n for one in found.scores)
     steps = await welcome.first_steps(visit, db) if found and not has_answers else []
@@ -257,7 +258,7 @@ def _score(
     kept, figure = SCORES[score.metric], score.figure
     unit, bounds = kept.unit, kept.bounds
     between = periods.text_of(found.period.from_time, found.period.to_time)
-    choice = replace(choice, score=score.metric, between=between)
+    choice = dataclasses.replace(choice, score=score.metric, between=between)
     edges = buckets_of(found.period, [one.start for one in score.bins]).values() if reads_answers else ()
     urls = [address(choice.path, {**choice.query, "between": periods.text_of(*each)}) for each in edges]
     view = trend_of(words, score, urls)

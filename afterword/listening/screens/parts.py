@@ -1,8 +1,8 @@
 """Every part of the screens in every state, for developers: only where the data are made up."""
 
-from dataclasses import replace
 from typing import Any, Final
 
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors

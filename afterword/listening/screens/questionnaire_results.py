@@ -1,9 +1,9 @@
 """The results of a questionnaire: all its questions on one page, of a period beside the one before."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors

@@ -1,11 +1,11 @@
 """Reports: the ready and the saved ones, each as charts with its tables; the address holds the whole question."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote
 
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors

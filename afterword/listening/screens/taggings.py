@@ -1,8 +1,8 @@
 """A tag for many responses of the list: these of the page or all that match, its progress, and the way back."""
 
-from dataclasses import replace
 from typing import Final
 
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors

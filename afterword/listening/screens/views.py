@@ -1,9 +1,11 @@
 """Results of reports as charts: one view for each figure of a report, with its finding in a sentence and its table."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
 
 from afterword.core import charts as core_charts
 from afterword.core.figures import templates
@@ -87,8 +89,7 @@ BARS_MAX: Final = 31  # more rows are a line
 Urls = Callable[[Selection, Sequence[str]], str]
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
+class Names(msgspec.Struct, frozen=True):
     """`url`: of the responses of a row that came to these stages, empty where they may not be read."""
 
     words: Texts
@@ -97,7 +98,7 @@ class Names:
     channels: Mapping[int | None, str]
     metadata: Mapping[str, str]
     url: Urls
-    pipelines: Mapping[str, str] = field(default_factory=dict[str, str])
+    pipelines: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
 
     def of(self, key: RowKey) -> str:
         """The values of a row; a row of a matrix is called by its own text."""

@@ -2,9 +2,10 @@
 
 import random
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
+import msgspec
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors
@@ -237,8 +238,7 @@ async def close_first_steps(visit: Visit) -> Response:
     return html.redirect(HOME)
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """A line of the first steps; `url`: where it is done."""
 
     text: str

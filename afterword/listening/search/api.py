@@ -1,10 +1,10 @@
 """Finds a few things of each kind that the caller may read; each kind needs the scope that its list needs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
+import msgspec
 from msgspec import Meta
 
 from afterword.asking.instances import responders
@@ -36,8 +36,7 @@ CHARACTERS_MAX: Final = 200
 COMMENT_CHARACTERS_MAX: Final = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """A thing that was found."""
 
     kind: Annotated[Kind, Meta(description="The resource.")]

@@ -1,12 +1,12 @@
 """Finds, creates and updates responders, and suppresses their addresses."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from afterword import errors, ids
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, address_key, normal_or_none
@@ -42,15 +42,14 @@ class ResponderInput(msgspec.Struct, frozen=True):
     """Only the limited caller asks this responder, so that metadata are merged nevertheless."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(msgspec.Struct, frozen=True, kw_only=True):
     """The members of a PATCH; None removes a metadata value."""
 
     has_locale: bool = False
     locale: str | None = None
     has_time_zone: bool = False
     time_zone: str | None = None
-    metadata: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
+    metadata: Mapping[str, str | None] = msgspec.field(default_factory=dict[str, str | None])
 
 
 class Found(msgspec.Struct, frozen=True):

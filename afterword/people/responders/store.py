@@ -1,10 +1,11 @@
 """SQL of responders, their addresses and suppressions, with their records."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter, itemgetter
 from typing import Any, Final, final
+
+import msgspec
 
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import arrays, columns_of, qualified
@@ -14,8 +15,7 @@ AddressId = tuple[str, int, bytes]  # organization_id, channel_id, address_key
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Responder:
+class Responder(msgspec.Struct, frozen=True):
     """A person who is asked. `metadata` is name -> text."""
 
     organization_id: str
@@ -33,7 +33,7 @@ class Responder:
     @property
     def as_event(self) -> dict[str, Any]:
         """The data of an event: the row without metadata values."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "metadata"}
+        return {name: getattr(self, name) for name in self.__struct_fields__ if name != "metadata"}
 
     @property
     def key(self) -> ResponderKey:
@@ -42,14 +42,13 @@ class Responder:
 
 _COLUMNS: Final = columns_of(Responder)
 _COLUMNS_R: Final = qualified(_COLUMNS, "r")
-_values: Final = itemgetter(*Responder.__dataclass_fields__)
+_values: Final = itemgetter(*Responder.__struct_fields__)
 _SETTABLE: Final = ("organization_id", "responder_id", "locale", "time_zone", "metadata")
 _inserted: Final = attrgetter(*_SETTABLE, "created_time", "created_by")
 _updated: Final = attrgetter(*_SETTABLE, "updated_by")
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(msgspec.Struct, frozen=True):
     """A responder's address on a channel: `identifier` is its normal form, `address_key` its keyed hash."""
 
     organization_id: str
@@ -65,18 +64,16 @@ class Address:
 
 
 _ADDRESS_COLUMNS: Final = columns_of(Address)
-_address_values: Final = attrgetter(*Address.__dataclass_fields__)
+_address_values: Final = attrgetter(*Address.__struct_fields__)
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Recipient:
+class Recipient(msgspec.Struct, frozen=True):
     address: Address
     responder: Responder
 
 
-@dataclass(frozen=True, slots=True)
-class AddressFacts:
+class AddressFacts(msgspec.Struct, frozen=True):
     """The person of an address, its suppression in force, and the person's other addresses if they were asked for."""
 
     recipient: Recipient | None
@@ -85,8 +82,7 @@ class AddressFacts:
     others: Sequence[AddressId]
 
 
-@dataclass(frozen=True, slots=True)
-class Suppression:
+class Suppression(msgspec.Struct, frozen=True):
     """An address that must not be written to."""
 
     organization_id: str
@@ -104,9 +100,7 @@ class Suppression:
     @property
     def as_event(self) -> dict[str, Any]:
         """The data of an event: the row without the hash."""
-        return {
-            name: getattr(self, name) for name in self.__dataclass_fields__ if name not in {"address_key", "version"}
-        }
+        return {name: getattr(self, name) for name in self.__struct_fields__ if name not in {"address_key", "version"}}
 
     @property
     def key(self) -> AddressId:
@@ -115,7 +109,7 @@ class Suppression:
 
 SUPPRESSION_COLUMNS: Final = columns_of(Suppression)
 _SUPPRESSION_COLUMNS_S: Final = qualified(SUPPRESSION_COLUMNS, "s")
-_suppression_values: Final = attrgetter(*Suppression.__dataclass_fields__)
+_suppression_values: Final = attrgetter(*Suppression.__struct_fields__)
 
 
 async def get_responder(db: Database, *, organization_id: str, responder_id: str) -> Responder | None:

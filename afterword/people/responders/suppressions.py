@@ -5,10 +5,10 @@ The event log keeps the actor and the reason.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
+import msgspec
 from msgspec import Meta
 
 from afterword import errors
@@ -111,8 +111,7 @@ async def suppress_address(call: Call[SuppressionRequest], db: Database) -> Answ
 routes.all += [route_of(SUPPRESSION, "get"), route_of(SUPPRESSION, "delete")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuppressionInput:
+class SuppressionInput(msgspec.Struct, frozen=True, kw_only=True):
     """An address to suppress, as it was sent; `locale` gives the country of a national phone number."""
 
     channel_id: int

@@ -1,11 +1,11 @@
 """People: found by address, name and order key; the timeline of one, and all that one may ask to be done."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors, ids

@@ -13,7 +13,6 @@ import time
 import zlib
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -37,8 +36,7 @@ class CannotOpen(errors.Invalid):
     """The passphrase or the identity is not the one that the backup was made with."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sealer:
+class Sealer(msgspec.Struct, frozen=True):
     """Encrypts parts; without recipients they stay as they are."""
 
     recipients: tuple[Any, ...] = ()
@@ -384,8 +382,7 @@ def list_backups(location: Location) -> list[str]:
     return sorted(folder for folder in folders if ID.fullmatch(folder))
 
 
-@dataclass(slots=True)
-class Writer:
+class Writer(msgspec.Struct):
     """Writes the parts of one backup; `size` counts their bytes."""
 
     location: Location
@@ -410,15 +407,14 @@ class Writer:
         return Part(name, hashlib.sha256(content).hexdigest(), len(content))
 
 
-@dataclass(slots=True)
-class TableWriter:
+class TableWriter(msgspec.Struct):
     """Takes the COPY text of a table, and cuts it into parts between rows."""
 
     writer: Writer
     table: str
     rows: int = 0
-    parts: list[Part] = field(default_factory=list[Part])
-    _held: list[bytes] = field(default_factory=list[bytes])
+    parts: list[Part] = msgspec.field(default_factory=list[Part])
+    _held: list[bytes] = msgspec.field(default_factory=list[bytes])
     _bytes: int = 0
 
     async def take(self, content: bytes) -> None:
@@ -435,8 +431,7 @@ class TableWriter:
             self._held, self._bytes = [], 0
 
 
-@dataclass(slots=True)
-class Reader:
+class Reader(msgspec.Struct):
     location: Location
     backup_id: str
     identities: list[Any]

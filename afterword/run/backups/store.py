@@ -1,9 +1,10 @@
 """The SQL of copies: the tables as the catalogue knows them, COPY in both directions, and the list of backups."""
 
 from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
+
+import msgspec
 
 from afterword.kit.db import Database
 
@@ -24,8 +25,7 @@ OF_INSTALLATION: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(msgspec.Struct, frozen=True):
     name: str
     columns: list[str]
 

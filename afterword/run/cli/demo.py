@@ -17,6 +17,7 @@ from typing import Annotated, Any, Final
 from urllib.parse import urljoin
 
 import httpx2
+import msgspec
 from cyclopts import Parameter
 
 from afterword.core.organizations.access import SCOPES
@@ -199,8 +200,7 @@ async def _make_up(pool: db.Pool, seeded: Seeded, site: Site) -> None:
         print(f"[{seconds:7.3f}s] Made up {count:,} answered questionnaires of {demonstration.DAYS} days", flush=True)
 
 
-@dataclass
-class _Journey:
+class _Journey(msgspec.Struct):
     seeded: Seeded
     site: Site
     client: httpx2.AsyncClient

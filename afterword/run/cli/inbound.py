@@ -5,10 +5,10 @@ import os
 import pwd
 import sys
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 import cyclopts
+import msgspec
 
 from afterword import errors
 from afterword.cases import mailboxes
@@ -38,8 +38,7 @@ ANSWERED = "A customer's answer, added to its case."
 FLUSH_MAILS = 100  # of an mbox, between two writings of the whole file
 
 
-@dataclass(slots=True)
-class Tally:
+class Tally(msgspec.Struct):
     mails: int = 0
     reports: int = 0
     news: int = 0

@@ -3,12 +3,12 @@
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
 import cyclopts
 from cyclopts import Parameter
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.core.organizations import plans as core_plans

@@ -6,13 +6,14 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, BinaryIO, Literal
 
 import cyclopts
+import msgspec
 from cyclopts import Parameter
 
 from afterword import errors
@@ -37,10 +38,9 @@ ResponsesFile = Annotated[Path, Parameter(allow_leading_hyphen=True)]  # a lone 
 app = cyclopts.App(name="responses")
 
 
-@dataclass(slots=True)
-class _Tally:
-    counts: Counter[str] = field(default_factory=Counter[str])
-    wrong: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+class _Tally(msgspec.Struct):
+    counts: Counter[str] = msgspec.field(default_factory=Counter[str])
+    wrong: list[tuple[int, str]] = msgspec.field(default_factory=list[tuple[int, str]])
     rows: int = 0
 
     def add(self, batch: Sequence[Line], outcomes: Sequence[Outcome]) -> None:

@@ -3,12 +3,12 @@
 import asyncio
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
 import cyclopts
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX

@@ -4,11 +4,11 @@ import asyncio
 import random
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from importlib import resources
 from typing import Any, Final
 
+import msgspec
 import yaml
 
 from afterword import ids
@@ -217,16 +217,15 @@ async def open_pool(database_url: str) -> Pool:
     return await databases.open_pool(database_url, size_max=1, server_settings=limits, transaction_seconds=SECONDS_MAX)
 
 
-@dataclass
-class _Shop:
+class _Shop(msgspec.Struct):
     agents: Sequence[str]
     words: Mapping[str, Any]
     chance: random.Random
     now: datetime
-    people: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    messages: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    answers: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    cases: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    people: list[dict[str, Any]] = msgspec.field(default_factory=list[dict[str, Any]])
+    messages: list[dict[str, Any]] = msgspec.field(default_factory=list[dict[str, Any]])
+    answers: list[dict[str, Any]] = msgspec.field(default_factory=list[dict[str, Any]])
+    cases: list[dict[str, Any]] = msgspec.field(default_factory=list[dict[str, Any]])
 
 
 async def fill(db: Database, *, organization_id: str, application_id: str, secret: bytes, now: datetime) -> int:
@@ -334,8 +333,7 @@ _RULE: Final[Mapping[str, Any]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Sent:
+class _Sent(msgspec.Struct, frozen=True):
     questionnaire_id: str
     pipeline_id: str
     version_id: str

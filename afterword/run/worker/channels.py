@@ -5,10 +5,10 @@ import time
 from collections import Counter, defaultdict, deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, MutableMapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+import msgspec
 import structlog
 
 from afterword import errors
@@ -157,15 +157,14 @@ class NoChannelError(Exception):
         self.reason = reason
 
 
-@dataclass(slots=True)
-class _AccountChannel:
+class _AccountChannel(msgspec.Struct):
     """The channel of an account's settings at a version, and the number of messages that use it."""
 
     channel: Channel
     version: int
     users: int = 0
     is_old: bool = False
-    used: float = field(default_factory=time.monotonic)
+    used: float = msgspec.field(default_factory=time.monotonic)
 
 
 class ChannelRegistry:

@@ -7,9 +7,9 @@ import asyncio
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
+import msgspec
 import structlog
 
 from afterword import errors
@@ -50,8 +50,7 @@ assert IDLE_TRANSACTION_TIMEOUT_SECONDS + HEARTBEAT_SECONDS * 2 + LEASE_MARGIN_S
 assert Timeouts().dot < SEND_SECONDS_MAX  # noqa: S101  the channel gives up before its slot does
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class Pace(msgspec.Struct, frozen=True, kw_only=True):
     """The limits and intervals of one worker. `backoff_factor` shortens the waits between attempts in tests."""
 
     slots: int = SLOTS

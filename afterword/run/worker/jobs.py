@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final, Protocol
+
+import msgspec
 
 from afterword.asking.instances import choices, expiry as instances_expiry, files
 from afterword.asking.links import domains
@@ -140,8 +141,7 @@ DIGESTS_MAX: Final = 5  # with the figures of a report each
 FIGURES_ALERTS_MAX: Final = 5  # their rows are locked until the last of them has its figures
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(msgspec.Struct, frozen=True):
     """`run` does one batch of at most `batch` and returns its size; a full batch is followed by another at once.
 
     `reader`: of the event log, where it does nothing else.

@@ -8,10 +8,10 @@ import asyncio
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from uuid import UUID
 
+import msgspec
 import structlog
 
 from afterword import errors
@@ -24,10 +24,9 @@ from afterword.run.worker.flights import first_of, wait
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
-@dataclass(slots=True, eq=False)
-class _Waiter:
+class _Waiter(msgspec.Struct, eq=False):
     seconds: float
-    given: asyncio.Event = field(default_factory=asyncio.Event)
+    given: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
 
 
 class Rota:

@@ -1,8 +1,9 @@
 """Kinds of provider accounts: their settings, their channels, and the readers of their callbacks."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal
+
+import msgspec
 
 from afterword.core.messaging.networks import Network
 from afterword.extras import smpp
@@ -33,8 +34,7 @@ _PLACE: Final[Settings] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class Context(msgspec.Struct, frozen=True, kw_only=True):
     """Dependencies of channels: guarded calls, slots, the consumer of a session's receipts.
 
     `networks`: the private ones that servers of an account may be in; None: they may be anywhere.
@@ -46,8 +46,7 @@ class Context:
     networks: Sequence[Network] | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Form:
+class _Form(msgspec.Struct, frozen=True, kw_only=True):
     """The behaviour of one kind; `read` checks settings for the other functions, and raises ValueError."""
 
     channel_id: int

@@ -10,13 +10,14 @@ An answer of a person is proven by its `References`.
 import email
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import getaddresses, parsedate_to_datetime
 from typing import Any, Final
+
+import msgspec
 
 from afterword.core.messaging import mail_html, reply_text
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, IDENTIFIER_CHARACTERS_MAX, normal_or_none
@@ -50,8 +51,7 @@ _CHARSET: Final = re.compile(
 )  # not those that take long
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """`message_id` names our mail. `key`: its own Message-ID. `text`: all of it, as `own_words` takes it."""
 
     message_id: str
@@ -172,8 +172,7 @@ WAITING: Final = "A delivery report that something is still under way."
 _HOSTS: Final = re.compile(r"mailer-?daemon|post_?master|mail ?delivery|microsoftexchange", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(msgspec.Struct, frozen=True):
     """Result of reading a mail: `reports`, or `why` there are none; perhaps an `answer`."""
 
     reports: Sequence[Report]
@@ -234,8 +233,7 @@ def _is_by_host(mail: Message) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Quoted:
+class _Quoted(msgspec.Struct, frozen=True):
     item_id: str | None
     is_proven: bool
 

@@ -9,7 +9,6 @@ import binascii
 import hmac
 import ipaddress
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import urlsplit
@@ -18,6 +17,7 @@ import msgspec
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import padding
 from cryptography.hazmat.primitives.hashes import SHA256
+from msgspec.structs import replace
 
 from afterword.core.messaging import reply_text
 from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX
@@ -49,8 +49,7 @@ _SIGNED: Final[Mapping[str, Sequence[str]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CallbackResult:
+class CallbackResult(msgspec.Struct, frozen=True):
     """Result of reading a callback; the operator opens `confirm_url` to confirm a subscription."""
 
     reports: Sequence[Report] = ()

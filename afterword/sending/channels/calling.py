@@ -6,7 +6,6 @@ counts; after it only an answer that refuses proves that the message was not tak
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
@@ -21,8 +20,7 @@ LATER: Final = frozenset({408, 425})
 SECONDS_MAX: Final = 3600
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """Rules for judging the other side's responses.
 
     `is_ours`: its address is a setting of the account, so that a wrong one is a fault of the account and no item fails.

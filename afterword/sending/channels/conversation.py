@@ -334,8 +334,7 @@ _START_INPUT = 354
 _REFUSED_FROM = 400
 
 
-@dataclass(frozen=True, slots=True)
-class Timeouts:
+class Timeouts(msgspec.Struct, frozen=True):
     """Timeouts in seconds: a command, the body, the reply to the final dot (RFC 5321 4.5.3.2: 10 min)."""
 
     step: float = 60.0
@@ -343,8 +342,7 @@ class Timeouts:
     dot: float = 600.0
 
 
-@dataclass(frozen=True, slots=True)
-class Envelope:
+class Envelope(msgspec.Struct, frozen=True):
     sender: str
     recipient: str
 

@@ -8,10 +8,10 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Annotated, Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from afterword.core import keys
 from afterword.core.messaging import webhooks

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final, Literal, LiteralString, Unpack
 
 import msgspec
@@ -134,16 +133,15 @@ class Outcome(msgspec.Struct, frozen=True):
     schedule: Schedule | None = None
 
 
-@dataclass(slots=True)
-class _Batch:
+class _Batch(msgspec.Struct):
     db: Database
     caller: Caller
     scheduler: Scheduler
     rows: Sequence[ReadRow]
     outcomes: list[Outcome | None]
     is_dry: bool = False
-    taken: list[int] = field(default_factory=list[int])  # rows whose reference somebody has
-    first: dict[str, QueueItemRequest] = field(default_factory=dict[str, QueueItemRequest])
+    taken: list[int] = msgspec.field(default_factory=list[int])  # rows whose reference somebody has
+    first: dict[str, QueueItemRequest] = msgspec.field(default_factory=dict[str, QueueItemRequest])
     """The rows that make items, by their references; of a dry run as later rows would change them."""
 
     @property

@@ -4,15 +4,14 @@ Functions that read a whole file say so: they are for a thread, outside of a tra
 """
 
 import asyncio
-import dataclasses
 import hashlib
 import zlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final, LiteralString, NamedTuple, Unpack, get_args
 
 import msgspec
+from msgspec.structs import asdict, replace
 
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
@@ -30,8 +29,7 @@ from afterword.sending.pipelines.service import PipelinePath
 from afterword.sending.pipelines.store import Pipeline
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(msgspec.Struct, frozen=True):
     """The way in which a list is read. `joins_rows`: rows with the same reference make one message."""
 
     reading: Reading
@@ -45,8 +43,7 @@ class Layout:
         return {**asdict(self.reading), **own}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddressList:
+class AddressList(msgspec.Struct, frozen=True, kw_only=True):
     """`content` is compressed; None once its days are over. `application_id` is the questionnaire's.
 
     `digest`: SHA-256 of the file as it came; None for one of an older release. `creator_name`: None for a token.
@@ -298,7 +295,7 @@ async def stage(
         "created_by": caller.actor_id or None,
         "mapping": dict(mapping),
         "digest": read.digest,
-        **dataclasses.asdict(read.reading),
+        **asdict(read.reading),
     }
     await _insert_list(db, organization_id=caller.organization_id, columns=columns, content=read.packed)
     return list_id
@@ -443,7 +440,7 @@ def repaired(found: AddressList, content: bytes, numbers: Collection[int]) -> by
     text = tables.repaired(
         text_of(found, reading),
         reading,
-        corrected=tables.text_of(new.content, dataclasses.replace(new.reading, rows_below=0)),
+        corrected=tables.text_of(new.content, replace(new.reading, rows_below=0)),
         separator=new.reading.separator,
         numbers=numbers,
     )

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -24,8 +23,7 @@ NO_ITEM: Final = "No item of this pipeline that is not aborted has this external
 TRIES_MAX: Final = 3  # an item that comes, and goes again before we hold it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
+class Reference(msgspec.Struct, frozen=True, kw_only=True):
     caller: Caller
     path: PipelinePath
     external_reference: str

@@ -5,9 +5,10 @@ after as many generations as `/instance/children` shows, so that sequences may f
 """
 
 from collections.abc import Sequence as Many
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, LiteralString
+
+import msgspec
 
 from afterword import errors
 from afterword.asking.instances import service as instances
@@ -141,8 +142,7 @@ SEQUENCE = Noun(
 routes = routes_of(SEQUENCE)
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(msgspec.Struct, frozen=True):
     """A sequence and where its items go; `questionnaire_id` is that of its pipeline, None where that was deleted."""
 
     rule: Sequence
@@ -150,8 +150,7 @@ class Target:
     channel_id: int
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(msgspec.Struct, frozen=True):
     organization_id: str
     instance_id: str
     pipeline_id: str
@@ -162,8 +161,7 @@ class Source:
     identifier: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
+class _Step(msgspec.Struct, frozen=True):
     """A response that met a sequence's conditions, and what it says for the item; None: it is gone."""
 
     response: Response
@@ -268,8 +266,7 @@ def _event(
     return NewEvent.of(rule, f"sequence.{kind}", rule.sequence_id, data, now=now, **of_response)
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(msgspec.Struct, frozen=True):
     """The outcome of a sequence for a response: the item that it made, or `reason` and `result`, why none.
 
     `item_id`, `recipient` and `status` are None where the item is gone too.

@@ -7,14 +7,16 @@ suppression holds it as it holds everything: who unsubscribed is not written to,
 """
 
 import asyncio
+import dataclasses
 import json
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Literal, LiteralString, Unpack, assert_never, cast
 
+import msgspec
 from msgspec import Meta
+from msgspec.structs import asdict, replace
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -59,8 +61,7 @@ from afterword.sending.queue.records import QueueItemRequest
 from afterword.sending.queue.scheduler import changes_of, checked
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestMessage:
+class TestMessage(msgspec.Struct, frozen=True, kw_only=True):
     """A message that is asked for: of a pipeline, or of an account alone. `metadata` by kind, as an item keeps them."""
 
     organization_id: str
@@ -77,8 +78,7 @@ class TestMessage:
     created_time: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestResult:
+class TestResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a test message. `outcome` is null while it is being sent."""
 
     state: str
@@ -153,7 +153,7 @@ async def _settle_test_message(db: Database, *, organization_id: str, trial_id: 
            where organization_id = $1 and trial_id = $2 and state = 'sending'""",
         organization_id,
         trial_id,
-        *astuple(result),
+        *msgspec.structs.astuple(result),
     )
 
 
@@ -224,7 +224,7 @@ async def ask(
     if result is None:
         await issuing.issue(
             db,
-            caller=replace(caller, test=True),
+            caller=dataclasses.replace(caller, test=True),
             questionnaire_id=path["questionnaire_id"],
             request=IssueInput(
                 instance_id=test.trial_id, locale=test.locale, metadata=Changes({**stored["questionnaire"]})
@@ -359,12 +359,11 @@ async def preview(
         raise errors.Invalid(str(fault)) from fault
 
 
-@dataclass(frozen=True, slots=True)
-class _Person:
+class _Person(msgspec.Struct, frozen=True):
     """The language and the metadata that are known of the person of an address."""
 
     locale: str | None = None
-    metadata: Mapping[str, str] = field(default_factory=dict[str, str])
+    metadata: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
 
     def filled(self, stored: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
         own = {kind: dict(values) for kind, values in stored.items()}

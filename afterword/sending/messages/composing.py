@@ -2,7 +2,6 @@
 
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
@@ -33,8 +32,7 @@ SAMPLE_ID: Final = "0" * ids.ID_CHARACTERS  # in links that lead nowhere
 SAMPLE_CODE: Final = "0" * ids.SHORT_CODE_CHARACTERS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SampleInstance:
+class SampleInstance(msgspec.Struct, frozen=True, kw_only=True):
     """Stands for the instance that a message which is not an item's would have."""
 
     locale: str
@@ -46,8 +44,7 @@ class SampleInstance:
     sent_time: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MessageContext:
+class MessageContext(msgspec.Struct, frozen=True, kw_only=True):
     """The message of one item, before its texts are filled; dates are shown in `time_zone`."""
 
     item_id: str

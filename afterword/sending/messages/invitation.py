@@ -8,11 +8,11 @@ import html
 import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import msgspec
 from minijinja import Environment
 
 from afterword.core.questionnaires.question_types import TYPES, YES_NO, Question
@@ -59,15 +59,13 @@ class Authored(NamedTuple):
     footer: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(msgspec.Struct, frozen=True):
     value: int
     text: str
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class Invitation:
+class Invitation(msgspec.Struct, frozen=True):
     subject: Template
     text: Template
     html: Pieces
@@ -84,8 +82,7 @@ class Invitation:
         return html, encoded.removesuffix(mime.SOFT_BREAK)
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
+class _Parts(msgspec.Struct, frozen=True):
     """Contents of a mail before rendering. `after` follows the question."""
 
     before: Sequence[Pieces]

@@ -1,11 +1,11 @@
 """Operations on pipelines: create with a provider account, change, delete."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, TypedDict, Unpack
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from afterword import errors, ids
 from afterword.asking.questionnaires import metadata as metadata_service

@@ -1,7 +1,6 @@
 """The SQL of pipelines and of the accounts that they send through."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, time
 from typing import Annotated, Any, Final, Literal, LiteralString
 
@@ -239,8 +238,7 @@ async def list_pipelines(
     return rows.map(lambda row: Pipeline(**{name: row[name] for name in Pipeline.__struct_fields__}))
 
 
-@dataclass(frozen=True, slots=True)
-class Sender:
+class Sender(msgspec.Struct, frozen=True):
     """The `sender_address` of a pipeline, and the domains that its organization (named by `domain`) may send from."""
 
     domain: str

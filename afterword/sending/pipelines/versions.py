@@ -4,11 +4,11 @@ A version in sentences is each clause that says something else, and the texts th
 """
 
 from collections.abc import Mapping, Sequence, Set as AbstractSet
-from dataclasses import dataclass, replace
 from datetime import tzinfo
 from typing import Annotated, Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.asking.questionnaires.condition_rows import Subjects
@@ -49,8 +49,7 @@ CHANGED: Final[Mapping[str, Marked]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(msgspec.Struct, frozen=True):
     """A change and the states around it; None of a change that is too old.
 
     Of `unknown` members a value before or after is lost. `lost`: members of `after` that are not known.

@@ -3,8 +3,9 @@
 import asyncio
 import functools
 from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+import msgspec
 
 from afterword import errors
 from afterword.core.messaging import domain_records as records
@@ -81,8 +82,7 @@ async def check(
     return dict(zip(domains, await asyncio.gather(*checks), strict=True))
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class SenderRoute:
+class SenderRoute(msgspec.Struct, frozen=True, order=True):
     """A domain that mails come from, and the mail server that they leave through."""
 
     domain: str

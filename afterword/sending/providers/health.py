@@ -1,8 +1,9 @@
 """Health of accounts: circuit breaker after failures, pauses until an operator resumes, rates after throttles."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
+
+import msgspec
 
 from afterword.core.figures import metrics
 from afterword.core.scheduling import retries
@@ -15,8 +16,7 @@ from afterword.sending.providers.rates import ACCEPTED
 REASON_CHARACTERS_MAX: Final = 500
 
 
-@dataclass(frozen=True, slots=True)
-class PausedAccount:
+class PausedAccount(msgspec.Struct, frozen=True):
     organization_id: str
     account_id: str
     domain: str
@@ -25,8 +25,7 @@ class PausedAccount:
     paused_reason: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
+class Figures(msgspec.Struct, frozen=True):
     """The newest messages that its pipelines sent, and reports about them; `domains` throttle, with their rates."""
 
     sent: int
@@ -204,8 +203,7 @@ class ReportedShare(fields.Resource):
     is_high: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
+class Health(msgspec.Struct, frozen=True):
     figures: Figures
     bounces: ReportedShare
     complaints: ReportedShare

@@ -4,8 +4,9 @@
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Final, LiteralString
+
+import msgspec
 
 from afterword.core.scheduling.lanes import AccountKey
 from afterword.kit.db import Database
@@ -23,8 +24,7 @@ ACCEPTED: Final[LiteralString] = """select greatest($4::float8, count(*) / great
     and e.created_time > now() - interval '10 seconds'"""
 
 
-@dataclass(frozen=True, slots=True)
-class Grant:
+class Grant(msgspec.Struct, frozen=True):
     """The number of messages that may be sent to a domain now, and its rate a second."""
 
     count: int

@@ -5,7 +5,6 @@ they change the accounts that they added, and servers of these are judged before
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, LiteralString
 
@@ -29,8 +28,7 @@ from afterword.sending.providers import health
 TITLE_CHARACTERS_MAX: Final = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class Account(msgspec.Struct, frozen=True, kw_only=True):
     """An account at a provider. `settings` shows those without a secret, `secrets` the names of the others.
 
     `is_own`: the organization made it, and may change it. `rate` is today's, `rate_ceiling` its limit, both a second.
@@ -295,8 +293,7 @@ class InUse(errors.Conflict):
     code_default = "in_use"
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(msgspec.Struct, frozen=True):
     """The settings of an account that make its channel."""
 
     kind: str

@@ -1,8 +1,9 @@
 """Routes of queue items."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.asking.questionnaires import metadata as metadata_service

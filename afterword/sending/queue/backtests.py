@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Unpack
 
 import msgspec
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.core.organizations.access import Caller
@@ -34,8 +34,7 @@ NO_DATE: Final = "no_date"  # the reason of an item that a changed delay could n
 DELAY: Final = ("delay_from", "delay_cap_days", "delay_cap_hours", "delay_cap_minutes")
 
 
-@dataclass(frozen=True, slots=True)
-class TriedChange:
+class TriedChange(msgspec.Struct, frozen=True):
     """For each item by its id why it would not have been sent, `ASKED` where it would."""
 
     before: Mapping[str, str]

@@ -6,7 +6,6 @@ ahead of that key is met again, and passed over because it is where it should be
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Literal, LiteralString
 from uuid import UUID
@@ -31,8 +30,7 @@ from afterword.sending.queue.lists import Count, Key, ListedItem, RequestedItems
 from afterword.sending.queue.records import ITEM_COLUMNS, STATUS_ABORTED, QueueItemRecord, QueueItemUpdate
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
+class Batch(msgspec.Struct, frozen=True, kw_only=True):
     """An act on many items, and how far it has come."""
 
     organization_id: Annotated[str, Hidden()]
@@ -199,8 +197,7 @@ UNKNOWN: Final = "outcome_unknown"  # repeated by those alone who chose this rea
 FILTER: Final = ("reason", "application_id", "questionnaire_id", "pipeline_id", "from_time", "to_time")
 
 
-@dataclass(frozen=True, slots=True)
-class NewBatch:
+class NewBatch(msgspec.Struct, frozen=True):
     """The items that are meant, and what happens to them; `moment` is for `move` alone.
 
     `repeat` means those that failed and were not sent again yet, all others those that wait. `import_id`: those alone

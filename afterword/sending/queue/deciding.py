@@ -7,7 +7,6 @@ decision over given or stored items, and write nothing.
 import asyncio
 import heapq
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
 from types import MappingProxyType
@@ -50,8 +49,7 @@ CONTACTS: Final = 1  # a kind of row of the history
 SENT: Final = 2
 
 
-@dataclass(frozen=True, slots=True)
-class PreviousItem:
+class PreviousItem(msgspec.Struct, frozen=True):
     organization_id: str
     item_id: str
     status: int
@@ -63,8 +61,7 @@ class PreviousItem:
     was_used: bool  # an anonymous invitation that took answers
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+class History(msgspec.Struct, frozen=True):
     """Entries of `contact`, messages sent as such entries, the last response; `titles` of the pipelines of both."""
 
     contacts: dict[AddressKey, list[dict[str, Any]]]
@@ -235,18 +232,17 @@ class Forecast(msgspec.Struct, frozen=True):
         return conditions.leaves(self.conditions, self.metadata) if self.conditions is not None else ()
 
 
-@dataclass(slots=True, kw_only=True)
-class DecisionContext:
+class DecisionContext(msgspec.Struct, kw_only=True):
     settings: Mapping[LaneKey, LaneSettings]
     rules: Mapping[LaneKey, Rules]
     people: Mapping[AddressId, AddressFacts]
     previous: Mapping[ItemKey, PreviousItem]
     declared: Mapping[LaneKey, Declared]
-    contacts: dict[AddressKey, list[Contact]] = field(default_factory=dict[AddressKey, list[Contact]])
-    responded: Mapping[AddressKey, datetime] = field(default_factory=dict[AddressKey, datetime])
-    titles: Mapping[str, str] = field(default_factory=dict[str, str])
-    reserved: set[AddressKey] = field(default_factory=set[AddressKey])
-    competitors: dict[tuple[AddressKey, bool], list[str]] = field(
+    contacts: dict[AddressKey, list[Contact]] = msgspec.field(default_factory=dict[AddressKey, list[Contact]])
+    responded: Mapping[AddressKey, datetime] = msgspec.field(default_factory=dict[AddressKey, datetime])
+    titles: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
+    reserved: set[AddressKey] = msgspec.field(default_factory=set[AddressKey])
+    competitors: dict[tuple[AddressKey, bool], list[str]] = msgspec.field(
         default_factory=dict[tuple[AddressKey, bool], list[str]]
     )
     is_backtest: bool = False  # contacts, responses and suppressions count from their own time on

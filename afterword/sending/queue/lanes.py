@@ -1,11 +1,12 @@
 """Settings of lanes, cached by version; the blocks that close lanes; tokens taken from rate buckets."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final, LiteralString
+
+import msgspec
 
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.asking.questionnaires.store import Version
@@ -22,8 +23,7 @@ from afterword.sending.pipelines.policies import POLICY_COLUMNS, ContactPolicy
 from afterword.sending.pipelines.store import PIPELINE_COLUMNS_P, Pipeline
 
 
-@dataclass(frozen=True, slots=True)
-class Lane:
+class Lane(msgspec.Struct, frozen=True):
     """An open lane with something due, the first at `due_time`.
 
     `tokens`: None is no limit. `open_until`: set when the breaker needs a probe. `settings_version`: of the account's
@@ -43,8 +43,7 @@ class Lane:
     due_time: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
+class Fingerprint(msgspec.Struct, frozen=True):
     """The versions of all rows that a lane's settings are made of, and its credits: equal if the settings are equal."""
 
     pipeline_version: int
@@ -59,8 +58,7 @@ class Fingerprint:
     sender_domains: list[str] | None  # None where the pipeline has no `sender_address`
 
 
-@dataclass(frozen=True, slots=True)
-class LaneSettings:
+class LaneSettings(msgspec.Struct, frozen=True):
     fingerprint: Fingerprint
     pipeline: Pipeline
     policy: ContactPolicy
@@ -103,8 +101,7 @@ class LaneSettings:
         return self.pipeline.organization_id, self.pipeline.account_id
 
 
-@dataclass(frozen=True, slots=True)
-class LaneBlock:
+class LaneBlock(msgspec.Struct, frozen=True):
     """A paused pipeline, a paused account, or an open breaker closes a lane; `is_guarded`: all sending is paused."""
 
     paused: bool
@@ -121,8 +118,7 @@ class LaneBlock:
         return self.has_settings or self.channel_id != CHANNEL_SMS
 
 
-@dataclass(frozen=True, slots=True)
-class Depth:
+class Depth(msgspec.Struct, frozen=True):
     """Counts of items by state; `due` is counted up to a limit per lane."""
 
     due: int
@@ -155,9 +151,9 @@ _SETTINGS: Final[LiteralString] = """from unnest($1::text[], $2::text[]) as b (o
            left join contact_policy cp on cp.organization_id = p.organization_id
            left join questionnaire_visual v
              on v.organization_id = q.organization_id and v.questionnaire_id = q.questionnaire_id and v.active"""
-_fingerprint_values: Final = itemgetter(*Fingerprint.__dataclass_fields__)
+_fingerprint_values: Final = itemgetter(*Fingerprint.__struct_fields__)
 _pipeline_values: Final = itemgetter(*Pipeline.__struct_fields__)
-_other_values: Final = itemgetter(*list(LaneSettings.__dataclass_fields__)[4:])
+_other_values: Final = itemgetter(*list(LaneSettings.__struct_fields__)[4:])
 
 
 async def list_lanes(  # any tenant: the worker serves everyone

@@ -1,8 +1,9 @@
 """Records late that an attempt of unknown outcome was accepted, by a fenced worker's 250, a callback or a bounce."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
 from datetime import datetime
+
+import msgspec
 
 from afterword import ids
 from afterword.kit.db import Database
@@ -11,8 +12,7 @@ from afterword.sending.queue import reminders
 from afterword.sending.queue.records import COUNTED, LOGGED, LOGGED_COLUMNS, ItemKey
 
 
-@dataclass(frozen=True, slots=True)
-class LateAcceptance:
+class LateAcceptance(msgspec.Struct, frozen=True):
     """An attempt that was accepted, as is learned late: the one of `epoch`, or the latest of unknown outcome."""
 
     organization_id: str
@@ -101,7 +101,7 @@ async def settle_late_items(db: Database, *, acceptances: Sequence[LateAcceptanc
                'worker', test, {LOGGED_COLUMNS}
              from moved)
            select organization_id, item_id, questionnaire_instance_id from moved""",
-        *arrays(map(astuple, acceptances), 7),
+        *arrays(map(msgspec.structs.astuple, acceptances), 7),
     )
     return {(organization_id, item_id): instance_id for organization_id, item_id, instance_id in rows}
 

@@ -3,13 +3,13 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from typing import Annotated, Any, Final, LiteralString
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.asking.instances.responders import OF_ORDER_KEY
@@ -33,8 +33,7 @@ COUNT_MAX: Final = 10_000  # of each status and reason; beyond it a count says "
 _LISTED: Final = qualified(LISTED_COLUMNS, "i")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
+class Filter(msgspec.Struct, frozen=True, kw_only=True):
     """`reason`: None any, empty none. `pipeline_ids`: None all. The times are those of `send_time`, the end open.
 
     `only`: the limit of the caller.
@@ -64,8 +63,7 @@ class ListedItem(ShownItem, frozen=True):
 Key = tuple[datetime, str]  # send_time, item_id
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(msgspec.Struct, frozen=True):
     """Items of one status and reason."""
 
     status_id: PublicItem
@@ -83,8 +81,7 @@ class QueueOverlap(fields.Resource):
     sampled_people: Annotated[int, Meta(description="Those that were looked at.")]
 
 
-@dataclass(frozen=True, slots=True)
-class HourCount:
+class HourCount(msgspec.Struct, frozen=True):
     """Waiting items that become due within an hour."""
 
     hour: Annotated[datetime, Meta(description="Its beginning, in the organization's time zone.")]
@@ -415,8 +412,7 @@ OVERLAPS_MAX: Final = 5  # pipelines that are told
 SCANNED_MAX: Final = 2_000  # items of one status and reason that a page looks at to find those of a pipeline
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestedItems:
+class RequestedItems(msgspec.Struct, frozen=True, kw_only=True):
     """The items that a caller asks for. None: not filtered. `reason` empty: those without one."""
 
     statuses: Sequence[PublicItem] = tuple(PublicItem)

@@ -5,12 +5,12 @@ It shows addresses, so it takes the key that the demo prints, or a request of th
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from email import message_from_bytes, policy
 from typing import Annotated, Any, Final, LiteralString
 from urllib.parse import urlencode
 
+import msgspec
 from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
@@ -32,8 +32,7 @@ from afterword.kit.web.routing import Pages
 from afterword.sending.queue.records import VALUE_SCOPES
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutboxMessageRecord:
+class OutboxMessageRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A message that was kept in place of being sent."""
 
     organization_id: Annotated[str, Hidden()]
@@ -48,8 +47,7 @@ class OutboxMessageRecord:
     created_time: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WholeMessage(OutboxMessageRecord):
+class WholeMessage(OutboxMessageRecord, frozen=True, kw_only=True):
     """`content` is the whole mail, or the text of what is no mail. `item_id` and `instance_id`: while they are kept.
 
     The instance of a test message has the id of the message.
@@ -154,8 +152,7 @@ KEPT_DAYS: Final = 30
 SHOWN_HEADERS: Final = ("From", "To", "Reply-To", "Subject", "Date", "List-Unsubscribe", "List-Unsubscribe-Post")
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(msgspec.Struct, frozen=True):
     """A kept message taken apart: headers worth seeing, the page of a mail and its plain text."""
 
     headers: list[tuple[str, str]]

@@ -1,7 +1,6 @@
 """The record of a queue item and its columns, for the stores of all parts that read whole items."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from operator import itemgetter
 from typing import Annotated, Any, Final, Literal, LiteralString, final
@@ -338,8 +337,7 @@ class Simulation(fields.Answer):
     results: list[SimulationRow]
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptRecord:
+class AttemptRecord(msgspec.Struct, frozen=True):
     """One attempt to send an item; `outcome` is null while it is under way."""
 
     attempt: int  # from 1

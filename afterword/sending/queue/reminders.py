@@ -1,9 +1,10 @@
 """Schedules the next reminder of each sent item, and ends waiting reminders after the first answer."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
+
+import msgspec
 
 from afterword import ids
 from afterword.asking.instances import service as instances
@@ -19,8 +20,7 @@ from afterword.sending.queue.scheduler import rules_of, zone_name_of
 from afterword.sending.queue.store import INSERTED_ITEMS, Intake
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(msgspec.Struct, frozen=True):
     """A sent, unanswered item that a reminder follows; `reminder` is its definition in the pipeline."""
 
     organization_id: str

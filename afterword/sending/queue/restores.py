@@ -8,10 +8,11 @@ A standby that was promoted may lack the last moments. It is known by its timeli
 it did before anybody claims; see `sending.losses`.
 """
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
+
+import msgspec
 
 from afterword.kit.db import IDLE_TRANSACTION_TIMEOUT_SECONDS, Database
 from afterword.sending.queue.records import TIMELINE
@@ -20,8 +21,7 @@ SEEN_SECONDS: Final = 30.0
 UNSEEN_SECONDS: Final = 120.0
 
 
-@dataclass(frozen=True, slots=True)
-class LogPosition:
+class LogPosition(msgspec.Struct, frozen=True):
     """The end of the event log. `last_seq` may be ahead of committed events, `newest_seq` never is."""
 
     installation_id: str
@@ -136,8 +136,7 @@ async def get_timeline(db: Database) -> int:  # any tenant: the server
     return await db.fetch_value(f"select {TIMELINE}")
 
 
-@dataclass(frozen=True, slots=True)
-class LogEnd:
+class LogEnd(msgspec.Struct, frozen=True):
     """The end of what a promoted server received: its newest event, and the time of its last commit, or near it."""
 
     installation_id: str
@@ -200,8 +199,7 @@ LATE_ITEMS_MAX: Final = 100
 WATCH_WRITTEN_SECONDS: Final = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class SendingMark:
+class SendingMark(msgspec.Struct, frozen=True):
     """The newest event that a worker has seen, kept in memory and in a file."""
 
     installation_id: str
@@ -210,8 +208,7 @@ class SendingMark:
     timeline: int = 0  # 0: not known
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(msgspec.Struct, frozen=True):
     """The result of a check: the mark to keep, and the reason while sending is paused."""
 
     mark: SendingMark | None

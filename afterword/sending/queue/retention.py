@@ -1,10 +1,10 @@
 """Retention: walks all organizations, some items at a time, and removes items that ended long enough ago."""
 
 from collections import Counter
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+import msgspec
 import structlog
 
 from afterword import ids
@@ -91,8 +91,7 @@ FAILED_DAYS_MIN: Final = 30  # failed items may still be sent again by hand
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class RetentionCursor:
+class RetentionCursor(msgspec.Struct, frozen=True):
     """The position of a walk: after this item of this organization; without an item, after the organization."""
 
     organization_id: str = ""

@@ -1,9 +1,10 @@
 """The SQL of queue items as clients see and change them; claiming and sending is in `sending/store.py` beside it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Final, LiteralString
+
+import msgspec
 
 from afterword.core.scheduling.decisions import NO_CREDITS, WAITING_CREDITS
 from afterword.core.scheduling.statuses import PUBLIC_ITEM, Item
@@ -74,8 +75,7 @@ INSERTED_ITEMS: Final = f"""with d as materialized (
              from item i join d on d.organization_id = i.organization_id and d.item_id = i.item_id)"""
 
 
-@dataclass(frozen=True, slots=True)
-class Intake:
+class Intake(msgspec.Struct, frozen=True):
     """A pipeline as scheduling needs it, with the database's time."""
 
     organization_id: str

@@ -48,7 +48,7 @@ async def list_attempt_records(db: Database, *, organization_id: str, item_id: s
         *(organization_id, item_id),
         page=page,
     )
-    return rows.map(lambda row: AttemptRecord(**{name: row[name] for name in AttemptRecord.__dataclass_fields__}))
+    return rows.map(lambda row: AttemptRecord(**{name: row[name] for name in AttemptRecord.__struct_fields__}))
 
 
 async def _get_checks(

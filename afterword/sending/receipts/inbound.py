@@ -6,10 +6,10 @@ A call without the right signature changes nothing, not even a time. A callback 
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, LiteralString
 
+import msgspec
 import structlog
 from msgspec import Meta
 from starlette.requests import Request
@@ -37,8 +37,7 @@ from afterword.sending.receipts import service
 Adapter = Literal["standard", "sns", "provider"]
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(msgspec.Struct, frozen=True):
     """An address where the provider of an account reports. `secret` signs reports in our own form, shown this once.
 
     `confirm_url` confirms the subscription of a topic: open it yourself, it is never called.
@@ -157,8 +156,7 @@ class AlreadyOpen(errors.Conflict):
     """The account has an endpoint of this form."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Callback:
+class Callback(msgspec.Struct, frozen=True, kw_only=True):
     """A call: header names in lower case, the body byte for byte, the query of its address."""
 
     headers: Mapping[str, str]

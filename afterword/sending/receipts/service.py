@@ -5,9 +5,11 @@ acceptance. An account's report counts for its organization's items on its chann
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
 
 from afterword import ids
 from afterword.asking.instances import service as instances
@@ -29,8 +31,7 @@ from afterword.sending.queue.records import EVENT_COLUMNS, ItemKey
 _TOLD: Final = as_document(EVENT_COLUMNS, "q")
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(msgspec.Struct, frozen=True):
     """An item that was sent, or may have been, with the columns that reports need."""
 
     organization_id: str
@@ -51,8 +52,7 @@ class Item:
         return self.organization_id, self.item_id
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(msgspec.Struct, frozen=True):
     """An item as events show it, in `data`."""
 
     organization_id: str
@@ -66,8 +66,7 @@ class Receipt:
 ReportKey = tuple[str, str, str, bool, bool]  # organization_id, item_id, kind, is_hard, is_proven
 
 
-@dataclass(frozen=True, slots=True)
-class _About:
+class _About(msgspec.Struct, frozen=True):
     """A report of an item; `said` is its text, with addresses masked."""
 
     report: Report

@@ -1,9 +1,9 @@
 """Acts on many messages that match a filter, after a dry run: cancel or move what waits, repeat what failed."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors

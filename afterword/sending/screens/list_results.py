@@ -3,10 +3,10 @@
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors

@@ -1,8 +1,8 @@
 """The outbox: messages that were kept in place of being sent, as their recipients would see them."""
 
-from dataclasses import replace
 from typing import Any, Final
 
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors

@@ -2,10 +2,11 @@
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
+import msgspec
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors
@@ -43,8 +44,7 @@ INPUTS["target_url"] = replace(INPUTS["target_url"], required=True)  # only pipe
 routes = Screens()
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(msgspec.Struct, frozen=True):
     title: Marked
     members: Sequence[str] = ()
     channels: Sequence[int] = ()  # those that have it; empty: all
@@ -260,8 +260,7 @@ def _dates(visit: Visit, pipeline: Pipeline, subjects: Subjects) -> Options:
 OUTBOX: Final = "/console/sending/outbox"
 
 
-@dataclass(frozen=True, slots=True)
-class MessageKey:
+class MessageKey(msgspec.Struct, frozen=True):
     """A message of the pipeline: 0 is the invitation, then its reminders; `locale` empty: the texts of all others."""
 
     number: int

@@ -3,7 +3,6 @@
 import secrets
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import msgspec
@@ -29,8 +28,7 @@ DESCRIPTION: Final = "description"  # the whole of a gateway
 WEBHOOK: Final = "webhook"
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(msgspec.Struct, frozen=True):
     """A setting in the form. `secret` ones are never filled in; `check`: a box to tick."""
 
     name: str

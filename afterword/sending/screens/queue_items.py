@@ -3,11 +3,12 @@
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword.console.answers import has_answer, note_person, titled

@@ -1,11 +1,11 @@
 """Sequences: a response to one questionnaire leads to a message of another; tried before it is saved."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, Final
 
+import msgspec
 from starlette.responses import Response
 
 from afterword import errors
@@ -65,8 +65,7 @@ AGAIN: Final = (errors.Invalid, errors.Stale)
 routes = Screens()
 
 
-@dataclass(frozen=True, slots=True)
-class Around:
+class Around(msgspec.Struct, frozen=True):
     """The questionnaires, pipelines and fields that the form of a sequence offers."""
 
     source: Questionnaire | None

@@ -1,8 +1,9 @@
 """Links that work once: made with a secret that is stored nowhere, read by GET, used up by POST."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, LiteralString
+
+import msgspec
 
 from afterword import errors, ids
 from afterword.core.wire.site import Site
@@ -11,8 +12,7 @@ from afterword.tenants import mails
 from afterword.tenants.organizations.users import User, get_user
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(msgspec.Struct, frozen=True):
     """`purpose` is setup, invitation, reset or address; the ids are those that it needs."""
 
     purpose: str

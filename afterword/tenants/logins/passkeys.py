@@ -15,6 +15,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, LiteralString
 from urllib.parse import urlsplit
 
+import msgspec
+
 from afterword import errors
 from afterword.core.wire.site import Site
 from afterword.errors import Sentence
@@ -114,16 +116,14 @@ ALGORITHMS: Final = (-8, -7, -257)  # Ed25519, ECDSA and RSA with SHA-256, as CO
 _WRONG: Final = (ValueError, LookupError, TypeError, AttributeError)
 
 
-@dataclass(frozen=True, slots=True)
-class RelyingParty:
+class RelyingParty(msgspec.Struct, frozen=True):
     """The console as authenticators know it: its host, and the origin of its pages."""
 
     host: str
     origin: str
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(msgspec.Struct, frozen=True):
     """The credential and the challenge that an answer names; nothing of it is proven."""
 
     credential_id: bytes

@@ -4,12 +4,12 @@ Whether a session meets it is asked at each request (`sessions.store.get_session
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.core.messaging.networks import NETWORKS_MAX, is_inside, networks_of

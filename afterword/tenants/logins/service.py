@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final, LiteralString
 
+import msgspec
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from pyotp import random_base32
@@ -75,8 +76,7 @@ class Login:
         return self.has_totp or self.has_passkey
 
 
-@dataclass(frozen=True, slots=True)
-class Membership:
+class Membership(msgspec.Struct, frozen=True):
     """A user that a login acts as."""
 
     organization_id: str
@@ -281,8 +281,7 @@ class TooManyFailures(errors.TooMany):
     code_default = "too_many_failures"
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(msgspec.Struct, frozen=True):
     """The origin of an attempt. `device`: the cookie of a known browser, else empty; `browser`: its name."""
 
     email: str

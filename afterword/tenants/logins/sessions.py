@@ -1,9 +1,10 @@
 """Sessions: opened by a log-in, found by a cookie, ended one by one or all together."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
+
+import msgspec
 
 from afterword import errors, ids
 from afterword.core.organizations.access import ROLE_SCOPES, VISITOR_SCOPES, Caller, limit_of
@@ -11,8 +12,7 @@ from afterword.kit.db import Database
 from afterword.tenants import audit
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(msgspec.Struct, frozen=True):
     """A session that has not ended, with the user as whom it acts now."""
 
     session_id: str
@@ -43,8 +43,7 @@ class Session:
     needs_provider: bool  # this log-in opens nothing here
 
 
-@dataclass(frozen=True, slots=True)
-class OpenSession:
+class OpenSession(msgspec.Struct, frozen=True):
     session_id: str
     device: str
     network: str
@@ -148,8 +147,7 @@ SEEN_SECONDS_MIN: Final = 3_600
 DEVICE_CHARACTERS: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(msgspec.Struct, frozen=True):
     device: str
     network: str
 

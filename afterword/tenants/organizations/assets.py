@@ -5,10 +5,10 @@ import io
 import math
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final, LiteralString
 
+import msgspec
 from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
@@ -27,8 +27,7 @@ from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.kit.web.routing import Pages
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AssetRecord:
+class AssetRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A picture as it was encoded again. `path` is the value of `logo` in visuals."""
 
     organization_id: Annotated[str, Hidden()]
@@ -157,8 +156,7 @@ _TOO_MANY_PIXELS: Final = f"At most {PIXELS_MAX // 1_000_000} million pixels are
 _one: Final = threading.Lock()  # a decoded picture takes much memory
 
 
-@dataclass(frozen=True, slots=True)
-class Encoded:
+class Encoded(msgspec.Struct, frozen=True):
     content: bytes
     media_type: str
     width: int

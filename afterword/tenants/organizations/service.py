@@ -5,11 +5,11 @@ Users, tokens and plans have services of their own; making a user or a token is 
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
 from msgspec import Meta, field
+from msgspec.structs import replace
 
 from afterword import errors, ids
 from afterword.core.organizations.access import installation

@@ -4,13 +4,14 @@ They are invited, changed and removed as the caller's role allows; everybody may
 is invisible. `me` instead of an id is the token's own user.
 """
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from afterword import errors, ids
 from afterword.core.organizations.access import ROLE_SCOPES, Caller, installation
@@ -273,7 +274,7 @@ async def make_owner(db: Database, *, organization_id: str, email: str, name: st
     known = await get_user_by_email(db, organization_id=organization_id, email=email)
     if known is None or known.role != OWNER:
         return await create_user(db, organization_id=organization_id, email=email, role=OWNER, now=now, **profile)
-    caller = replace(installation(organization_id), user_id=known.user_id)
+    caller = dataclasses.replace(installation(organization_id), user_id=known.user_id)
     return await update_user(db, caller=caller, user_id=known.user_id, changes=profile, now=now)
 
 

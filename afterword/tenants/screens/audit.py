@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any, Final, get_args
 from zoneinfo import ZoneInfo
 
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import ids

@@ -1,10 +1,10 @@
 """Settings: the brand of the organization and of each application, with its contrasts and a preview."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 
+import msgspec
 from starlette.responses import Response
 
 from afterword import errors
@@ -42,8 +42,7 @@ LABELS: Final = {**_TEXTS["colors"], **_TEXTS["labels"]}
 routes = Screens()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Branded:
+class Branded(msgspec.Struct, frozen=True, kw_only=True):
     """The organization or the application with its stored brand. `base`: the look that it inherits."""
 
     url: str

@@ -1,8 +1,8 @@
 """Settings: the list of their pages; the people of the organization and their roles."""
 
-from dataclasses import replace
 from typing import Any, Final
 
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors

@@ -1,12 +1,12 @@
 """Replies to customers: people who cannot be written to, each reply once, its mail, and the answers."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
 from msgspec import structs
+from msgspec.structs import replace
 
 from afterword.cases import messages
 from afterword.cases.messages import Feedback, Message, compose

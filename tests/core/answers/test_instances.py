@@ -1,7 +1,8 @@
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from afterword.core.answers import instances
 from afterword.core.answers.instances import STATES, InvalidTag, normalise, state_of

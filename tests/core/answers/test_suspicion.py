@@ -1,9 +1,9 @@
 """Signs of a machine or of haste: the pace of answers, and one answer in all rows."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from afterword.core.answers import suspicion
 from afterword.core.answers.suspicion import TOKEN_CHARACTERS, draws_of, is_token, number_of, token_of

@@ -1,11 +1,11 @@
 """Answers: what is refused for each type, their stored form, segments, labels, and the facts of conditions."""
 
-from dataclasses import replace
 from datetime import date
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from afterword.core.answers import values
 from afterword.core.answers.progress import PageSequence

@@ -1,6 +1,6 @@
 """Figures in API answers: rounded values, and nothing of a hidden one."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from afterword.core.figures.metrics import Change, Interval, Measure
 from afterword.core.figures.reports import Figure

@@ -102,7 +102,7 @@ def test_every_member_is_compared() -> None:
         "removed_choices",  # no part of a definition
     }  # fmt: skip
     compared = {*TEXTS, *differences.OF_ALL_TYPES, *differences.OF_TYPES, *of_its_own}
-    assert compared == set(Question.__dataclass_fields__)
+    assert compared == set(Question.__struct_fields__)
     assert {*TEXTS, *differences.OF_ALL_TYPES, *differences.OF_TYPES} <= MEMBERS.keys()
 
 

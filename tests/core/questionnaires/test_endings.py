@@ -1,9 +1,9 @@
 """Endings: the first that holds, addresses with variables, and all that a definition does with its texts."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from afterword.core.questionnaires import definition, differences, drafts, endings, flow, translations, variables
 from afterword.core.questionnaires.definition import Definition, Texts

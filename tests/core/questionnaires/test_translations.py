@@ -1,9 +1,9 @@
 """Texts beside their translations: missing ones, those made for another text, and back into the definition."""
 
-from dataclasses import replace
 from typing import Any, Final
 
 from hypothesis import given, settings, strategies as st
+from msgspec.structs import replace
 
 from afterword.core.questionnaires import definition, translations
 from afterword.core.questionnaires.definition import Definition, Text, Texts, content, parse

@@ -1,10 +1,10 @@
-from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta, timezone
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from afterword.core.questionnaires import conditions
 from afterword.core.reading.findings import Findings

@@ -1,12 +1,12 @@
 """Notes of answers: no id leads elsewhere, no word of a customer becomes a tag, and each system gets its own form."""
 
 import json
-from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
+from msgspec.structs import replace
 
 from afterword.core.sources import KINDS, notes
 from afterword.core.sources.notes import LABELS, NOTES, Note

@@ -1,10 +1,11 @@
 """The operations of all nouns: their limits."""
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.kit import db
@@ -40,5 +41,5 @@ async def test_too_many(noun: Noun[Any], pool: db.Pool, house: House) -> None:
 def test_of_the_whole_organization(
     house: House, reached: tuple[str, ...], application_id: str | None, is_refused: Any
 ) -> None:
-    caller = replace(house.caller, application_ids=reached)
+    caller = dataclasses.replace(house.caller, application_ids=reached)
     assert is_refused == (is_of_all(caller, application_id) is not None)

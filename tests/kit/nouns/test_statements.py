@@ -16,7 +16,7 @@ from tests.conftest import House
 from tests.kit.nouns.declared import all_nouns
 
 SNAPSHOT: Final = Path(__file__).with_name("statements.sql")
-NAMES: Final = tuple(name for name in Statements.__slots__ if name != "leading")
+NAMES: Final = tuple(name for name in Statements.__struct_fields__ if name != "leading")
 each_noun = pytest.mark.parametrize("noun", all_nouns(), ids=lambda noun: noun.table)
 
 

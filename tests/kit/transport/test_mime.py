@@ -1,7 +1,6 @@
 """The bytes of a mail, parsed back by the standard library: whatever the texts hold, the headers stay ours."""
 
 from collections import Counter
-from dataclasses import replace
 from email.header import decode_header, make_header
 from email.message import EmailMessage
 from email.parser import BytesParser
@@ -10,6 +9,7 @@ from email.utils import parseaddr
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from msgspec.structs import replace
 
 from afterword.core.messaging.addresses import InvalidAddress
 from afterword.kit.transport import mime

@@ -1,12 +1,13 @@
 """Kept counts equal the answers themselves, whatever happens to these, and however late the reader of the log is."""
 
+import dataclasses
 import random
 from collections import Counter
-from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from afterword.asking.instances import service as instances
 from afterword.asking.instances.answers import Start, lock_context, save_answers
@@ -99,10 +100,10 @@ async def compare(house: House, what: CountQuery) -> Counter[tuple[object, ...]]
 async def compare_parts(house: House, what: CountQuery, cut: datetime, bucket: Any) -> None:
     """Two periods that are counted together, as each by itself."""
     before, now = [
-        replace(what, period=period, buckets=periods.buckets(period, bucket))
+        dataclasses.replace(what, period=period, buckets=periods.buckets(period, bucket))
         for period in (replace(what.period, to_time=cut), replace(what.period, from_time=cut))
     ]
-    together = replace(now, earlier=Part(before.period, before.buckets))
+    together = dataclasses.replace(now, earlier=Part(before.period, before.buckets))
     async with db.connection(house.pool) as database:
         found = await counts.answers_of_parts(database, asked=together)
         for what_alone, (cells, people) in zip((before, now), found, strict=True):
@@ -113,7 +114,7 @@ async def compare_parts(house: House, what: CountQuery, cut: datetime, bucket: A
 
 async def compare_cases(house: House, what: CountQuery) -> Counter[tuple[object, ...]]:
     """The stages of cases from kept counts, as from the cases themselves."""
-    of_cases = replace(what, basis="sent", questions={}, types=frozenset(), dimensions=())
+    of_cases = dataclasses.replace(what, basis="sent", questions={}, types=frozenset(), dimensions=())
     async with db.connection(house.pool) as database:
         [(kept, _)] = await counts.cases_of_parts(database, asked=of_cases, has_repeats=False)
         live, _ = await counts.cases(database, asked=of_cases)

@@ -1,6 +1,6 @@
 """Digests: who has some, and what may be mailed."""
 
-from dataclasses import replace
+import dataclasses
 from datetime import datetime
 from typing import Any, get_args
 
@@ -21,7 +21,7 @@ from tests.making import make_user
 
 async def caller_of(house: House, role: str) -> Any:
     user_id = await make_user(house.pool, house.caller.organization_id, f"{role}@example.com", role=role)
-    return replace(house.caller, user_id=user_id, role=role, token_id="")
+    return dataclasses.replace(house.caller, user_id=user_id, role=role, token_id="")
 
 
 async def create(house: House, caller: Any, now: datetime, **columns: Any) -> str:
@@ -66,7 +66,7 @@ class TestRecipient:
             await create(owner, caller, now, recipient="ann@")
         with pytest.raises(errors.Invalid, match="comments"):
             await create(owner, caller, now, comments=True, report_id=made.json()["report_id"])
-        weak = replace(caller, scopes=caller.scopes - {"Questionnaire Instance.Read"})
+        weak = dataclasses.replace(caller, scopes=caller.scopes - {"Questionnaire Instance.Read"})
         with pytest.raises(InsufficientScope):
             await create(owner, weak, now, comments=True)
 

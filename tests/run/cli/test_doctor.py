@@ -1,10 +1,10 @@
 """Pauses in the doctor's report, and ending them."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from afterword.kit import db
 from afterword.kit.transport.base import Sent

@@ -1,16 +1,17 @@
 """Messages through accounts of organizations, from the queue to a gateway on this machine and back."""
 
 import asyncio
+import dataclasses
 import json
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import UTC
 from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
 import structlog
+from msgspec.structs import replace
 from standardwebhooks import Webhook
 from structlog.testing import capture_logs
 
@@ -49,7 +50,9 @@ async def sms(bench: Bench) -> Bench:
         title="SMS",
         message_body="{{ organization }}: {{ link }}",
     )
-    return replace(bench, queue=replace(queue, house=replace(queue.house, site=OPEN)))
+    return dataclasses.replace(
+        bench, queue=dataclasses.replace(queue, house=dataclasses.replace(queue.house, site=OPEN))
+    )
 
 
 @asynccontextmanager
@@ -112,7 +115,9 @@ class TestText:
     async def test_without_an_account_it_waits_and_the_trace_says_why(self, sms: Bench) -> None:
         item = await sms.queue.schedule(PHONE)
         async with working(sms):
-            good = await replace(sms.queue, pipeline_id=sms.queue.house.pipeline_id).schedule("ann@example.com")
+            good = await dataclasses.replace(sms.queue, pipeline_id=sms.queue.house.pipeline_id).schedule(
+                "ann@example.com"
+            )
             await sms.until("select status = 4 from queue_item where item_id = $1", good.item_id)
         row = await sms.queue.row(item)
         assert (SCHEDULED, 0) == (row["status"], row["attempts"])
@@ -308,7 +313,9 @@ class TestWebhook:
             message_subject="How was it, {{ responder.first_name | you }}?",
             message_body="Here: {{ link }}",
         )
-        return replace(bench, queue=replace(queue, house=replace(queue.house, site=OPEN)))
+        return dataclasses.replace(
+            bench, queue=dataclasses.replace(queue, house=dataclasses.replace(queue.house, site=OPEN))
+        )
 
     async def test_posted(self, hook: Bench) -> None:
         async with Receiver() as receiver:

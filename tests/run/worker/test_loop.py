@@ -1,15 +1,16 @@
 """A whole worker against a real PostgreSQL, at the pace of the rig."""
 
 import asyncio
+import dataclasses
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
+from msgspec.structs import replace
 
 from afterword.core.wire.site import Site
 from afterword.kit.transport.base import Begin, Message, Outcome, Sent
@@ -209,7 +210,9 @@ async def test_mails_of_a_held_host(bench: Bench, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(DomainChecks, "poll_seconds", 0.05)
     async with name_server({}) as server:
         site = Site(SITE.public_url, SITE.secret, name_servers=(("127.0.0.1", server.port),))
-        bench = replace(bench, queue=replace(bench.queue, house=replace(bench.queue.house, site=site)))
+        bench = dataclasses.replace(
+            bench, queue=dataclasses.replace(bench.queue, house=dataclasses.replace(bench.queue.house, site=site))
+        )
         await bench.queue.execute(
             """insert into custom_domain (organization_id, host, proven_time, reached_time, checked_time, created_time,
                  updated_time) values ($1, $2, now(), now(), now(), now(), now())""",

@@ -1,14 +1,16 @@
 """A sender with bad items, bad channels, lost answers and lost leases; the moves are in tests/sending/queue."""
 
 import asyncio
+import dataclasses
 import os
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.kit import db, telemetry
@@ -476,7 +478,7 @@ class TestFairness:
         bench.channel.script = answer
         for number in range(60):
             await bench.queue.schedule(f"a{number}@example.com")
-        theirs = replace(bench.queue, house=neighbour, pipeline_id=neighbour.pipeline_id)
+        theirs = dataclasses.replace(bench.queue, house=neighbour, pipeline_id=neighbour.pipeline_id)
         await theirs.schedule()
         async with bench.worker(replace(RIG, slots=4)):
             await bench.until_done()

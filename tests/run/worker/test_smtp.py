@@ -1,16 +1,18 @@
 """A whole worker over real SMTP: what a server's limits, faults and words do to items, accounts and addresses."""
 
 import asyncio
+import dataclasses
 import random
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from afterword.core.messaging.refusals import SUPPRESSING
 from afterword.core.scheduling import retries
@@ -65,7 +67,7 @@ class Limited(Sink):
 async def over(bench: Bench, url: str) -> AsyncGenerator[Bench]:
     """The bench with a worker that sends through this server."""
     channel = EmailChannel(url, 10, timeouts=Timeouts(step=5.0, body=5.0, dot=10.0))
-    yield replace(bench, channel=channel)  # pyrefly: ignore[bad-argument-type]
+    yield dataclasses.replace(bench, channel=channel)  # pyrefly: ignore[bad-argument-type]
 
 
 async def account_of(bench: Bench) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 import ipaddress
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from afterword.kit.transport.base import SMS, Message, Outcome, Refused, Retry, Sent, Unknown
 from afterword.kit.transport.http import Caller

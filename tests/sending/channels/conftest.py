@@ -4,11 +4,12 @@ import shutil
 import ssl
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from afterword.kit.transport.base import EMAIL, Message
 

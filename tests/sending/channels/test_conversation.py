@@ -1,13 +1,14 @@
 """A mail server: its address, connecting to it, and a conversation without a byte before the point of no return."""
 
 import asyncio
+import dataclasses
 import inspect
-from dataclasses import replace
 from pathlib import Path
 
 import aiosmtplib
 import pytest
 from aiosmtplib.protocol import SMTPProtocol
+from msgspec.structs import replace
 
 from afterword.kit.transport import http
 from afterword.kit.transport.base import Fenced
@@ -158,7 +159,7 @@ async def test_allowed_network(certificate: Certificate, monkeypatch: pytest.Mon
     async with Sink(tls=certificate.context, implicit_tls=True) as sink:
         relay = parse_url(f"{sink.url}?ca={certificate.file}")
         for host, expected in ((relay.host, "sent"), ("smtp.shop.example", "account")):
-            channel = EmailChannel(replace(relay, host=host), 1, networks=LOOPBACK)
+            channel = EmailChannel(dataclasses.replace(relay, host=host), 1, networks=LOOPBACK)
             assert expected == kind(await channel.send(MESSAGE, begin=Begin()))
             await channel.close()
     nobody = EmailChannel(sink.url, 1, networks=LOOPBACK)

@@ -5,11 +5,11 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 import pytest
+from msgspec.structs import replace
 
 from afterword.kit.transport.base import Message, Refused
 from afterword.sending.channels import conversation

@@ -1,11 +1,11 @@
 """The webhook channel: what is posted, that its receiver can verify it with the public library, what answers mean."""
 
 import json
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from afterword.kit.transport.base import WEBHOOK, Fenced, Message, Outcome

@@ -1,11 +1,11 @@
 """Each channel has its composer: variables of the item, an SMS with its length, the document for a webhook."""
 
 import json
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from afterword.core.text import placeholders
 from afterword.kit.transport.base import EMAIL, LINK, OUTBOX, SMS, WEBHOOK

@@ -1,10 +1,11 @@
 """An invitation: its first question with a link for each answer, the authored text around it, compiled once."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, cast
 
 import pytest
+from msgspec.structs import replace
 
 from afterword.core.questionnaires.definition import parse
 from afterword.core.questionnaires.flow import length
@@ -219,7 +220,7 @@ def test_compiled_once_and_again_after_a_change(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(composing, "compile_invitation", counting)
     first = Pipeline(message_subject="One")
-    for pipeline in (first, first, replace(first, version=2, message_subject="Two"), first):
+    for pipeline in (first, first, dataclasses.replace(first, version=2, message_subject="Two"), first):
         assert pipeline.message_subject == compose(pipeline=pipeline).subject
     assert ["One", "Two"] == compiled
 

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import httpx2
 import pytest
+from msgspec.structs import replace
 
 from afterword.kit.transport.base import Message, Outcome, Refused, Sent
 from afterword.sending.channels.email import EmailChannel
@@ -111,7 +111,7 @@ ADDRESSES: list[dict[str, str]] = [
 
 @pytest.mark.parametrize("fields", ADDRESSES, ids=lambda fields: ascii(fields)[:60])
 async def test_an_address_that_is_more_than_one(fields: dict[str, str], tell: Tell) -> None:
-    message = replace(compose(pipeline=_pipeline()), **fields)  # pyrefly: ignore[bad-argument-type]
+    message = replace(compose(pipeline=_pipeline()), **fields)
     async with Sink(extensions=("SMTPUTF8", "8BITMIME")) as sink:
         channel = EmailChannel(sink.url, 1)
 

@@ -1,7 +1,8 @@
 """A database that went back in time: nothing is claimed from it until a person has looked."""
 
-from dataclasses import replace
 from datetime import timedelta
+
+from msgspec.structs import replace
 
 from afterword.kit import db
 from afterword.sending.queue import restores

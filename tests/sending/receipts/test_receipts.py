@@ -1,11 +1,11 @@
 """Receipts about a message: told once, suppressed where a host says so, and never a move back."""
 
 import asyncio
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
 import pytest
+from msgspec.structs import replace
 
 from afterword.asking.instances import service as instances
 from afterword.kit import db

@@ -20,7 +20,7 @@ NEXT = re.compile(r'rel="next" href="([^"]+)"')
 
 
 def entry(**more: Any) -> Entry:
-    given: dict[str, Any] = dict.fromkeys(Entry.__dataclass_fields__)
+    given: dict[str, Any] = dict.fromkeys(Entry.__struct_fields__)
     given |= {"entry_id": "e" * 22, "created_time": datetime(2026, 11, 25, tzinfo=UTC), "actor_kind": "user"}
     given |= {"actor_name": "Ann", "actor_role": "owner", "action": "changed"}
     return Entry(**(given | more))

@@ -1,11 +1,11 @@
 """Reads the questionnaires of the library: a YAML file each, and the notes."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from typing import Any, Final
 
+import msgspec
 import yaml
 
 from afterword import errors, ids
@@ -22,8 +22,7 @@ NAMES: Final = (
 NOTES: Final = "notes.yaml"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """A questionnaire of the library; `note` says by language why it is built as it is."""
 
     name: str

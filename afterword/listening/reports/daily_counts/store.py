@@ -1,9 +1,10 @@
 """SQL that keeps counts: spans, the counts themselves, and the days that are counted again."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final, LiteralString
+
+import msgspec
 
 from afterword.core.figures.cells import COUNTED, Cell
 from afterword.core.figures.periods import Days, Hour
@@ -22,8 +23,7 @@ _ASKED: Final[LiteralString] = """asked as materialized (
     where v.organization_id = $1 and v.questionnaire_id = $2 and q ->> 'type' = any($5::text[]))"""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(msgspec.Struct, frozen=True):
     """The kept days of a questionnaire and one dimension: all before `kept_until`, in `time_zone`.
 
     `kept_from`: the first day of cases. `hours_until`: the end of the kept hours of its day, of the generation
@@ -65,8 +65,7 @@ _RETIRE: Final[LiteralString] = """
   select organization_id, questionnaire_id, dimension, $4, $5 from ended on conflict do nothing"""
 
 
-@dataclass(frozen=True, slots=True)
-class Questionnaire:
+class Questionnaire(msgspec.Struct, frozen=True):
     organization_id: str
     questionnaire_id: str
     application_id: str
@@ -457,7 +456,7 @@ async def prune_retired(db: Database, *, before: datetime, limit: int) -> int:
 
 
 def _span(row: Row) -> Span:
-    return Span(**{name: row[name] for name in Span.__dataclass_fields__})
+    return Span(**{name: row[name] for name in Span.__struct_fields__})
 
 
 # Without a cursor nobody follows the log yet: changes of kept days would not show.

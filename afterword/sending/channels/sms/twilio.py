@@ -5,11 +5,11 @@ import hashlib
 import hmac
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated, Any, Final
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit, urlunsplit
 
 import msgspec
+from msgspec.structs import replace
 
 from afterword.kit.transport.base import (
     Begin,

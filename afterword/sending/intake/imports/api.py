@@ -1,7 +1,8 @@
 """HTTP handlers of imports: send a file, watch it, list the outcome of each row."""
 
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from afterword.core.wire import imports as core_imports, tables
 from afterword.core.wire.imports import Cut

@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, LiteralString, NamedTuple, Unpack
 from uuid import UUID
@@ -48,8 +47,7 @@ from afterword.tenants.organizations import service as accounts
 PIECES_A_STATEMENT: Final = 50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportRecord:
+class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A file of items, and how far it has come."""
 
     organization_id: Annotated[str, Hidden()]

@@ -4,12 +4,14 @@ A note waits among the mails to users, under the id of its response. Its words a
 was erased meanwhile is told.
 """
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from afterword import errors
 from afterword.core.organizations.access import Caller
@@ -116,7 +118,7 @@ async def send(caller: http.Caller, message: NoteMessage, note: Note, *, site: S
 async def settle(db: Database, *, message: NoteMessage, **told: Any) -> None:
     """Record the outcome. A note waits until it is taken or refused, also while a failing source is switched off."""
     key = {"organization_id": message.organization_id, "owner_id": message.source_id}
-    call = replace(message, attempts=min(message.attempts, ATTEMPTS_COUNTED_MAX))
+    call = dataclasses.replace(message, attempts=min(message.attempts, ATTEMPTS_COUNTED_MAX))
     await mails.settle_call(db, "source", "note_", **key, call=call, **told)
 
 

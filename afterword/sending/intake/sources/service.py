@@ -7,7 +7,6 @@ delivery and a refund which arrive together are decided about in one order.
 import math
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any, Final
@@ -147,8 +146,7 @@ async def _decide(
     return {key: said for key, said in decisions.items() if said}
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
+class Tried(msgspec.Struct, frozen=True):
     """The decision of a rule about an event, tried; `reason` and its `detail` where nobody would be asked."""
 
     event: SourceEventRecord

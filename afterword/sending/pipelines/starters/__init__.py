@@ -1,11 +1,11 @@
 """Takes a questionnaire of the library over into an organization, with a pipeline by e-mail and its texts."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import datetime
 from importlib import resources
 from typing import Any, Final
 
+import msgspec
 import yaml
 
 from afterword import errors
@@ -27,8 +27,7 @@ NAMES: Final = (
 )  # with an invitation
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
+class Started(msgspec.Struct, frozen=True):
     questionnaire_id: str
     pipeline_id: str
 

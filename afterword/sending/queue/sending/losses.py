@@ -8,10 +8,10 @@ is under way goes on.
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+import msgspec
 from msgspec.structs import replace
 
 from afterword import ids
@@ -33,13 +33,14 @@ BATCH_ITEMS_MAX: Final = 200
 Begun = Mapping[LeaseKey, tuple[Dispatch, Result | None]]
 
 
-@dataclass(kw_only=True)
-class Memory:
+class Memory(msgspec.Struct, kw_only=True):
     """The begun sends of one process, and their outcomes, of the last minute at least while there is room."""
 
     since: datetime | None = None  # the database's time from which on nothing is forgotten
-    _begun: dict[LeaseKey, Dispatch] = field(default_factory=dict[LeaseKey, Dispatch])
-    _results: deque[tuple[float, datetime, Result]] = field(default_factory=deque[tuple[float, datetime, Result]])
+    _begun: dict[LeaseKey, Dispatch] = msgspec.field(default_factory=dict[LeaseKey, Dispatch])
+    _results: deque[tuple[float, datetime, Result]] = msgspec.field(
+        default_factory=deque[tuple[float, datetime, Result]]
+    )
 
     def begin(self, dispatch: Dispatch) -> None:
         self._begun[dispatch.item.lease_key] = dispatch
@@ -61,12 +62,11 @@ class Memory:
         return dict(sorted(found.items(), key=lambda entry: entry[0][2]))
 
 
-@dataclass
-class Loss:
+class Loss(msgspec.Struct):
     """Attempts recorded again, and items that are gone, of which mail left."""
 
     recorded: int = 0
-    gone: set[LeaseKey] = field(default_factory=set[LeaseKey])
+    gone: set[LeaseKey] = msgspec.field(default_factory=set[LeaseKey])
 
     def text(self, end: datetime, *, events: int) -> str:
         """`events`: the least number of those that are gone."""

@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, assert_never
 
@@ -76,8 +75,7 @@ REASON_THROTTLED: Final = "throttled"
 CONNECTION_WAIT_SECONDS: Final = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Waits:
+class Waits(msgspec.Struct, frozen=True):
     """Factors of every wait: `jitter`, 0.8 to 1.2, and `factor`, which shortens waits in tests."""
 
     jitter: float = 1.0

@@ -5,7 +5,6 @@ the lease index, which it takes for empty.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter, itemgetter
 from types import MappingProxyType
@@ -76,8 +75,7 @@ _SETTLED: Final = _settling("= 3", "q.epoch", _OUTCOME)
 _REAPED: Final = _settling("in (2, 3)", "q.epoch + 1", "outcome = 'unknown', reply = 'lease lost'")
 
 
-@dataclass(frozen=True, slots=True)
-class Overdue:
+class Overdue(msgspec.Struct, frozen=True):
     organization_id: str
     item_id: str
     epoch: int

@@ -9,10 +9,11 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import quote, urlencode, urlsplit
+
+import msgspec
 
 from afterword.core.messaging.networks import Network
 from afterword.core.organizations.identities import CLOCK
@@ -52,8 +53,7 @@ class WrongCode(ProviderFailed):
     """The provider never gave this code, or not to us, or gave it long ago."""
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(msgspec.Struct, frozen=True):
     issuer: str
     authorization_url: str
     token_url: str
@@ -64,8 +64,7 @@ class Document:
     tells_issuer: bool  # RFC 9207: each of its answers names it
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
+class Client(msgspec.Struct, frozen=True):
     """We, as the provider knows us. `secret` None: it knows us by the address that it leads back to."""
 
     client_id: str
@@ -73,8 +72,7 @@ class Client:
     redirect_url: str
 
 
-@dataclass(frozen=True, slots=True)
-class Challenge:
+class Challenge(msgspec.Struct, frozen=True):
     """Values of one log-in that only its browser and we know."""
 
     state: str

@@ -58,8 +58,7 @@ class IdentityProvider:
         return self.client_secret is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(msgspec.Struct, frozen=True):
     """A user, and the login by which an identity provider lets the person act as it."""
 
     user_id: str

@@ -10,9 +10,10 @@ import secrets
 import zlib
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Generic, TypeVar
+
+import msgspec
 
 from afterword import errors, ids
 from afterword.core.messaging.networks import is_inside
@@ -48,8 +49,7 @@ class NetworkNotAllowed(errors.Forbidden):
     code_default = "network_not_allowed"
 
 
-@dataclass(frozen=True, slots=True)
-class Secret:
+class Secret(msgspec.Struct, frozen=True):
     text: str
     selector: str
     verifier_digest: bytes

@@ -1,12 +1,12 @@
 """Tokens: create, rotate, revoke, exchange for access tokens; never with more rights than the caller's."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import asdict
 
 from afterword import errors, ids
 from afterword.core.messaging import networks as networks_core

@@ -2,9 +2,10 @@
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, LiteralString
+
+import msgspec
 
 from afterword.core.messaging.networks import Network, networks_of
 from afterword.core.wire.lists import Page, Rows
@@ -16,8 +17,7 @@ from afterword.kit.web import fields
 HINT_CHARACTERS: Final = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Token:
+class Token(msgspec.Struct, frozen=True, kw_only=True):
     """An API token. `token` is its text, in the answer that creates it and never again."""
 
     token_id: fields.Id
@@ -65,8 +65,7 @@ _COLUMNS: Final[LiteralString] = f"""{columns_of(Token, without={"owner_name"})}
    where u.organization_id = token.organization_id and u.user_id = token.user_id) as owner_name"""
 
 
-@dataclass(frozen=True, slots=True)
-class Credential:
+class Credential(msgspec.Struct, frozen=True):
     """The data that authorize a request: of the token, its organization and, for a user's token, the user.
 
     With an `access_token_id`, digest, scopes and end are the access token's, and all else is its parent's.
@@ -110,8 +109,7 @@ async def insert_token(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class UserRights:
+class UserRights(msgspec.Struct, frozen=True):
     role: str
     application_ids: list[str]
     service: bool
@@ -315,4 +313,4 @@ async def insert_access_token(
 
 
 def _token(row: Row) -> Token:
-    return Token(**{name: row[name] for name in Token.__dataclass_fields__})
+    return Token(**{name: row[name] for name in Token.__struct_fields__})

@@ -1,9 +1,10 @@
 """Responses are counted by the way that they would take through a definition that asks for answers and metadata."""
 
-from dataclasses import replace
+import dataclasses
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from afterword.asking.questionnaires import store as questionnaires
 from afterword.core.organizations.access import Caller
@@ -28,7 +29,7 @@ async def test_count(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     found = await count(house, definition)
     assert (5, 5, 1, 3) == (found.responses, found.asked[NPS], found.asked[CSAT], found.asked[TEXT])
     assert {(NPS, 0): 2, (NPS, 1): 2} == found.jumps
-    other = replace(house.caller, organization_id="0" * 22)
+    other = dataclasses.replace(house.caller, organization_id="0" * 22)
     assert 0 == (await count(house, definition, caller=other)).responses
     monkeypatch.setattr(passages, "RESPONSES_MAX", 2)
     assert 2 == (await count(house, definition)).responses

@@ -4,10 +4,10 @@ import base64
 import hashlib
 import hmac
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from afterword.kit.transport.base import Fenced, Sent
 from afterword.kit.transport.mime import Report, Unreadable, Unsigned

@@ -1,12 +1,14 @@
 """Scores written back: to a server that plays the help desk, once for each response, and never without its words."""
 
+import dataclasses
 import json
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
 import pytest
+from msgspec.structs import replace
 
 from afterword.asking.instances.answers import lock_context, save_answers
 from afterword.core.answers.values import Given
@@ -91,7 +93,7 @@ class HelpDesk:
 
     async def try_it(self) -> Source:
         house, queue = self.client.queue.house, self.client.queue
-        site = replace(house.site, networks=LOOPBACK)
+        site = dataclasses.replace(house.site, networks=LOOPBACK)
         return await notes.try_notes(queue.pool, caller=house.caller, source_id=self.source_id, site=site)
 
     async def source(self) -> dict[str, Any]:
@@ -110,7 +112,7 @@ class HelpDesk:
 async def desk(client: Client, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[HelpDesk]:
     monkeypatch.setitem(NOTES, "zendesk", replace(NOTES["zendesk"], host=""))
     house, caller = client.queue.house, Caller(allowed=LOOPBACK)
-    site = replace(house.site, networks=LOOPBACK)
+    site = dataclasses.replace(house.site, networks=LOOPBACK)
     async with Receiver() as receiver:
         blank = {"title": "Help desk", "kind": "zendesk", "active": True, "settings": {}, "application_id": None}
         columns = {**ON, **blank, "note_address": receiver.url}

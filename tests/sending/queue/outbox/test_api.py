@@ -1,6 +1,6 @@
 """Captured messages over the API: callers that see them, filters, and one with its content."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from afterword.core.organizations.access import SCOPES
 from afterword.kit.transport.base import SMS, WEBHOOK, Message, Sent
@@ -14,7 +14,7 @@ OUTBOX = "/q/outbox"
 
 async def capture(queue: Queue, item_id: str, **changed: object) -> None:
     own = {"organization_id": queue.house.organization_id, "item_id": item_id, **changed}
-    message: Message = replace(MESSAGE, **own)  # pyrefly: ignore[bad-argument-type]
+    message: Message = replace(MESSAGE, **own)
     await queue.run(outbox.capture, message=message)
 
 

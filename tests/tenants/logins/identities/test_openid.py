@@ -1,12 +1,12 @@
 """Addresses at the provider; its answers are in test_service.py, with a real one."""
 
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from joserfc.jwk import ECKey
+from msgspec.structs import replace
 
 from afterword.tenants.logins.identities import openid
 from afterword.tenants.logins.identities.openid import (

@@ -1,8 +1,7 @@
 """Links work once, the newest of a purpose alone, and not for another purpose or after their time."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from afterword.kit import db
 from afterword.tenants.logins import links
