@@ -88,7 +88,7 @@ class Rows(msgspec.Struct, Generic[Item], frozen=True):
     items: list[Item]
     total: int | None = None
     next_key: tuple[object, ...] | None = None
-    has_more: bool = msgspec.field(default=False)
+    has_more: bool = False
 
     def map(self, function: Callable[[Item], Other]) -> "Rows[Other]":
         return Rows([function(item) for item in self.items], self.total, self.next_key, self.has_more)

@@ -146,7 +146,7 @@ class _Progress(msgspec.Struct):
     before_sending: BeforeSending | None
     limit: asyncio.Timeout
     seconds: float
-    has_left: bool = msgspec.field(default=False)
+    has_left: bool = False
     fault: BaseException | None = None
     _timer: asyncio.TimerHandle | None = None
 
