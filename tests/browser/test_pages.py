@@ -300,3 +300,20 @@ async def outline(page: Page) -> float:
                      const style = getComputedStyle(each);
                      return style.outlineStyle === 'none' ? 0 : parseFloat(style.outlineWidth); })); }"""
     )
+
+
+@pytest.mark.parametrize("locale", ["de", "el"])
+async def test_words_of_faces_stay_whole(shop: Shop, new_page: NewPage, locale: str) -> None:
+    """On a phone, and beside the mark of an error, which takes some of the width."""
+    instance = await shop.issue(locale=locale)
+    page = await new_page()
+    await page.goto(f"{shop.url}/a/{instance.instance_id}?page=2")
+    await follow(page, "button[value=next]")
+    lines = await page.eval_on_selector_all(
+        ".wrong .smiley > span:last-child",
+        """all => all.map(one => [one.innerText.split(/\\s+/).length,
+                                  one.offsetHeight / parseFloat(getComputedStyle(one).lineHeight)])""",
+    )
+    assert 5 == len(lines)
+    assert all(height <= words + 0.5 for words, height in lines), lines
+    assert 360 >= await page.evaluate("document.documentElement.scrollWidth")

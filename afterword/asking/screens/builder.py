@@ -17,7 +17,7 @@ from afterword.core.questionnaires.editing import Document, Values
 from afterword.core.questionnaires.question_types import FOLDED, TYPES
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
-from afterword.kit.texts import texts
+from afterword.kit.texts import Texts, texts
 from afterword.kit.ui.lists import address
 from afterword.kit.ui.text import near_moment
 from afterword.kit.web import html, public, static
@@ -316,24 +316,24 @@ async def uses_of(visit: Visit, db: Database, work: Work, questions: Sequence[Do
         ("sequence", words("The sequence {titles} uses it.")),
         ("report", words("The saved report {titles} uses it.")),
     ):
-        found.append(_filled(text, [one.title for one in elsewhere if one.kind == kind]))
+        found.append(_filled(words, text, [one.title for one in elsewhere if one.kind == kind]))
     return [one for one in found if one]
 
 
 def _uses_of(visit: Visit, work: Work, question_id: str, removed: set[str]) -> list[str]:
     """In this questionnaire; those in what is removed too do not count."""
     words, document = visit.words, work.draft.definition
-    leading, asking = editing.uses_of(document, question_id)
-    piping = editing.piping_of(document, question_id)
-    asked = [one for one in editing.endings_of(document) if editing.names(one.get("conditions"), question_id)]
+    (leading, asking), piping = editing.uses_of(document, question_id), editing.piping_of(document, question_id)
+    asking_endings = [one for one in editing.endings_of(document) if editing.names(one.get("conditions"), question_id)]
+    asked, shown = ([_ending(visit, work, one) for one in each] for each in (asking_endings, piping.endings))
     pages = [words("Page {n}", n=words.count(number)) for number in piping.groups]
     return [
         _of(words("The jump of {titles} leads to it."), visit, leading, removed),
         _of(words("A condition of {titles} asks for its answer."), visit, asking, removed),
-        _filled(words("The ending {titles} asks for its answer."), [_ending(visit, work, one) for one in asked]),
+        _filled(words, words("The ending {titles} asks for its answer."), asked),
         _of(words("The text of {titles} shows its answer."), visit, piping.questions, removed),
-        _filled(words("The text of {titles} shows its answer."), pages),
-        _filled(words("The ending {titles} shows its answer."), [_ending(visit, work, one) for one in piping.endings]),
+        _filled(words, words("The text of {titles} shows its answer."), pages),
+        _filled(words, words("The ending {titles} shows its answer."), shown),
         words("A text around the questions shows its answer.") if piping.is_around else "",
     ]
 
@@ -345,8 +345,8 @@ def _ending(visit: Visit, work: Work, ending: Document) -> str:
 
 def _of(text: str, visit: Visit, questions: Sequence[Document], removed: set[str]) -> str:
     staying = [one for one in questions if one.get("question_id") not in removed]
-    return _filled(text, [questionnaires.title_of(visit.words, one) for one in staying])
+    return _filled(visit.words, text, [questionnaires.title_of(visit.words, one) for one in staying])
 
 
-def _filled(text: str, titles: Sequence[str]) -> str:
-    return text.replace("{titles}", ", ".join(f"“{one}”" for one in titles)) if titles else ""
+def _filled(words: Texts, text: str, titles: Sequence[str]) -> str:
+    return text.replace("{titles}", ", ".join(words("“{title}”", title=one) for one in titles)) if titles else ""

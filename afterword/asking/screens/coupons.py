@@ -92,7 +92,7 @@ async def confirm_removal(visit: Visit) -> Response:
         )
     return visit.confirm(
         title=words("Remove the coupon pool “{title}”?", title=pool.title),
-        sentences=[words("Endings that use it are skipped from then on."), free],
+        sentences=[words("Endings that use it are skipped from then on."), *([free] if pool.free_count else [])],
         button=words("Remove the pool"),
     )
 

@@ -20,6 +20,7 @@ from afterword.core.text import placeholders
 from afterword.errors import Sentence
 
 NOT_HELD: Final = "{name} has no place for these parts of it: {parts}."
+PAGES: Final = {"closed": "the text when it is closed", "expired": "the text when the link has expired"}
 NOT_WRITTEN: Final = "{name} cannot express this condition, so it is left out."
 NO_SCORE: Final = "{name} has no question of this kind, so it became a choice of the same numbers."
 NO_FIELDS: Final = "{name} has no question of this kind, so it became a text for each field."

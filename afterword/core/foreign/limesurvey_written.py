@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Final
 
-from afterword.core.foreign.exports import NO_FIELDS, NO_SCORE, Source, Unwritable, Writer, Written, shown_when
+from afterword.core.foreign.exports import NO_FIELDS, NO_SCORE, PAGES, Source, Unwritable, Writer, Written, shown_when
 from afterword.core.foreign.parts import NAMES
 from afterword.core.questionnaires.conditions import Leaf
 from afterword.core.questionnaires.endings import localized
@@ -234,8 +234,12 @@ class _Writer(Writer):
         more = {"language": default, "additional_languages": others, "anonymized": "Y" if definition.anonymous else "N"}
         self._add("surveys", sid=SURVEY, gsid=1, admin="", active="N", format="G", **more)
         ending = next((one for one in definition.endings if one.conditions is None and one.responses_max is None), None)
-        self.not_held("ending", None, [one.key or one.ending_id for one in definition.endings if one is not ending])
-        self.not_held("setting", None, [name for name in ("closed", "expired") if self.pages(name)])
+        self.not_held(
+            "ending",
+            None,
+            [one.key or f"ending {n}" for n, one in enumerate(definition.endings, 1) if one is not ending],
+        )
+        self.not_held("setting", None, [text for name, text in PAGES.items() if self.pages(name)])
         own = {locale: self.own(locale) for locale in definition.locales}
         end = {locale: localized(ending, locale) for locale in definition.locales if ending is not None}
         words = {locale: "\n".join(filter(None, [one.title, one.text])) for locale, one in end.items()}

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from afterword.core.foreign.exports import NO_SCORE, Source, Unwritable, Writer, Written, shown_when
+from afterword.core.foreign.exports import NO_SCORE, PAGES, Source, Unwritable, Writer, Written, shown_when
 from afterword.core.foreign.parts import NAMES
 from afterword.core.questionnaires.conditions import Leaf, Node
 from afterword.core.questionnaires.endings import Ending
@@ -51,9 +51,7 @@ class _Writer(Writer):
             self._put(first, "html", {locale: _html(text) for locale, text in welcome.items()})
             found["pages"][0]["elements"].insert(0, first)
         self._endings(found)
-        self.not_held(
-            "setting", None, ("closed" if self.pages("closed") else "", "expired" if self.pages("expired") else "")
-        )
+        self.not_held("setting", None, [text for name, text in PAGES.items() if self.pages(name)])
         return found
 
     def _page(self, index: int, elements: list[Element]) -> Element:
@@ -190,12 +188,14 @@ class _Writer(Writer):
     def _endings(self, found: Element) -> None:
         """A condition each; the first without one is for everybody else. A quota has no counterpart."""
         conditional: list[Element] = []
-        for ending in self.definition.endings:
+        for number, ending in enumerate(self.definition.endings, 1):
             if ending.responses_max is not None:
-                self.not_held("ending", None, [f"responses_max: {ending.key or ending.ending_id}"])
+                self.not_held("ending", None, [f"the quota of {ending.key or f'ending {number}'}"])
                 continue
             self.not_held(
-                "ending", None, ["coupon_pool" if ending.coupon_pool else "", "call_back" if ending.call_back else ""]
+                "ending",
+                None,
+                ["the coupon" if ending.coupon_pool else "", "the call back" if ending.call_back else ""],
             )
             html = self._ending(ending)
             if ending.conditions is None:

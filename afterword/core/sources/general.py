@@ -13,6 +13,7 @@ from afterword.core.sources.parts import Happening, SourceKind, What
 from afterword.core.text.locales import Marked
 from afterword.errors import FieldError, Sentence
 
+LABEL: Final[Marked] = "Another system"
 SETTINGS: Final[Mapping[str, Marked]] = {
     "signature": "Header of the signature",
     "event": "Path of the event’s name",  # noqa: RUF001
@@ -119,7 +120,7 @@ def _error(name: str, code: str, message: str) -> FieldError:
 
 KIND: Final = SourceKind(
     name="general",
-    label="Another system",
+    label=LABEL,
     secret_label="Secret",  # noqa: S106  a label
     verify=signatures.by_standard,
     read=_reader({"event": "event"}, {}, {}),

@@ -293,7 +293,6 @@ def _entry(visit: Visit, entry: Entry) -> dict[str, Any]:
         "band_text": words(BANDS[entry.band]) if entry.band else "",
         "comment": entry.comment or "",
         "is_test": entry.test,
-        "is_planned": entry.kind == "waiting",
     }
 
 

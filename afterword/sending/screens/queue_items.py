@@ -222,7 +222,6 @@ async def item_page(visit: Visit, db: Database) -> Response:
     is_kept = any(one.reply == CAPTURED for one in attempts.items)
     has_message = is_kept and await outbox.get_has_message(db, organization_id=item.organization_id, message_id=item_id)
     ids = {"organization_id": item.organization_id, "questionnaire_id": item.questionnaire_id}
-    facts = await titled(db, **ids, groups=item.metadata, words=words)
     is_answered = bool(instance_id) and await has_answer(db, caller=visit.caller, instance_id=instance_id)
     note_person(visit, item.responder_id)
     is_waiting = item.status_id == PublicItem.PENDING
@@ -234,6 +233,7 @@ async def item_page(visit: Visit, db: Database) -> Response:
         state=words(_status_text(item.status_id, is_kept=is_kept)),
         sentence=_outcome_of(words, item.status_id, trace.reason or ""),
         detail=trace.result or item.result or "",
+        told=f"Held: {REASONS.get(trace.reason or '', '')}",  # by the sentence
         pipeline_summary=trace.pipeline_summary,
         planned=trace.planned_time and words.moment(datetime.fromisoformat(trace.planned_time), time_zone=visit.zone)
         if is_waiting
@@ -254,14 +254,13 @@ async def item_page(visit: Visit, db: Database) -> Response:
         ],
         attempts=[
             {
-                "number": one.attempt,
                 "begun": words.moment(one.begin_time, time_zone=visit.zone),
                 "outcome": words(OUTCOMES[one.outcome]) if one.outcome else words("Being sent"),
                 "reply": one.reply or "",
             }
             for one in attempts.items
         ],
-        metadata=facts,
+        metadata=await titled(db, **ids, groups=item.metadata, words=words),
         outbox_url=f"{SENDING}/outbox/{item_id}" if has_message and visit.is_open(f"{SENDING}/outbox") else "",
         kept=kept_sentence(words, visit.site.queue_days),
         event_url=f"{SOURCES}/{trace.source_id}/events/{trace.source_event_id}"

@@ -216,7 +216,8 @@ def _actor(words: Texts, entry: Entry) -> str:
 
 def _thing(words: Texts, entry: Entry) -> str:
     kind = words(KINDS[entry.thing_kind]) if entry.thing_kind in KINDS else _plain(entry.thing_kind)
-    return f"{kind} “{entry.thing_name}”" if entry.thing_name and entry.thing_kind != "organization" else kind
+    name = words("“{title}”", title=entry.thing_name) if entry.thing_kind != "organization" else ""
+    return f"{kind} {name}" if entry.thing_name and name else kind
 
 
 def _is_short(value: object) -> bool:

@@ -32,6 +32,7 @@ async def test_coupons(office: Office, browser: Browser, path: str) -> None:
     made = await browser.post(f"{PATH}/new", data=FORM)
     pool = made.headers["location"].partition("?")[0]
     assert "“Ten percent” is empty" in text_of(await browser.get("/console"))
+    assert "free code" not in text_of(await browser.get(f"{pool}/removal"))
     for codes in ("", "Ωμέγα"):
         wrong = await browser.post(pool, data={"codes": codes})
         assert (422, True) == (wrong.status_code, 'href="#codes"' in wrong.text)

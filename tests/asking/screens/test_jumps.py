@@ -78,6 +78,7 @@ async def test_condition(office: Office, browser: Browser, path: str) -> None:
     made = await browser.post(f"{town}/condition", data={**form, "value-0": "Elsewhere"})
     assert (303, True) == (made.status_code, made.headers["location"].endswith("?done=saved#show_if"))
     assert "Asked if “Where?” is Elsewhere." in text_of(await browser.get(town))
+    assert "„Where?“ ist Elsewhere" in text_of(await browser.get(town, headers={"Accept-Language": "de"}))
     assert "Asked if “Where?” is Elsewhere." in text_of(await browser.get(f"{path}/flow"))
     leaf = {"subject": f"question:{branch_id}", "operator": "equal", "value": 2}
     asked = (await draft_of(office, path))["groups"][0]["questions"]

@@ -18,5 +18,6 @@ async def test_sentences(office: Desk, browser: Browser) -> None:
                where definition::text like '%' || $1 || '%' limit 1""",
             office.score_id,
         )
-    asked = text_of(await browser.get(f"{PATH}/{questionnaire_id}/edit/{office.score_id}"))
-    assert "The alert “Unhappy <b>” uses it." in asked
+    path = f"{PATH}/{questionnaire_id}/edit/{office.score_id}"
+    assert "The alert “Unhappy <b>” uses it." in text_of(await browser.get(path))
+    assert "Der Alarm „Unhappy <b>“" in text_of(await browser.get(path, headers={"Accept-Language": "de"}))

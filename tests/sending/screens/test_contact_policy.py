@@ -42,10 +42,10 @@ async def test_suppressions(client: Client, browser: httpx2.AsyncClient) -> None
     assert 303 == (await browser.post(SUPPRESSIONS, data=SUPPRESSION)).status_code
     assert 409 == (await browser.post(SUPPRESSIONS, data=SUPPRESSION)).status_code
     page = (await browser.get(SUPPRESSIONS)).text
-    assert "stop@example.com" in page
+    assert "stop<wbr>@example.com" in page
     assert "unsubscribed · She called." in plain(page)
     [one] = (await client.ok("GET", "/suppression"))["results"]
     path = f"{SUPPRESSIONS}/{one['suppression_id']}/lifting"
     assert "The reason was: unsubscribed." in plain((await browser.get(path)).text)
     assert 303 == (await browser.post(path)).status_code
-    assert "stop@example.com" not in (await browser.get(SUPPRESSIONS)).text
+    assert "stop<wbr>@example.com" not in (await browser.get(SUPPRESSIONS)).text

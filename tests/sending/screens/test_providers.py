@@ -38,6 +38,7 @@ async def test_paused_resumed_and_removed(office: Office, owner: httpx2.AsyncCli
     path = (await owner.post(f"{PROVIDERS}/new", data=NEW)).headers["location"].partition("?")[0]
     assert "Our relay" in (await owner.get(PROVIDERS)).text
     assert 422 == (await owner.post(f"{path}/pause", data={"reason": ""})).status_code
+    assert "0 pipelines" not in (await owner.get(f"{path}/pause")).text
     paused = await owner.post(f"{path}/pause", data={"reason": "moving house"})
     assert "moving house" in (await owner.get(paused.headers["location"])).text
     assert "Resume" not in (await owner.get((await owner.post(f"{path}/resume")).headers["location"])).text

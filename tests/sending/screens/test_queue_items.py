@@ -101,6 +101,9 @@ async def test_failing_sending_and_what_waits(client: Client, browser: httpx2.As
     held = "update queue_item set reason = 'quiet_hours' where item_id = $1"
     await client.queue.execute(held, item["item_id"])
     await client.queue.execute("update pipeline set paused = true, title = 'After <b>'")
+    told = (await browser.get(f"/console/sending/{item['item_id']}", headers={"Accept-Language": "de"})).text
+    assert "Wartet: der Versandweg ist angehalten" in plain(told)
+    assert "Held: the pipeline is paused" not in told  # the sentence said it
     await client.queue.execute("update channel_account set paused_time = now(), paused_reason = 'login refused'")
     page = html.unescape((await browser.get("/console")).text)
     for text in ("After <b>", "login refused", "1 scheduled", "1 message waits: quiet hours"):

@@ -41,6 +41,7 @@ async def test_nothing_for_agents(agent: httpx2.AsyncClient) -> None:
 async def test_connect(client: Client, browser: httpx2.AsyncClient) -> None:
     gallery = (await browser.get(f"{SOURCES}/new")).text
     assert all(name in gallery for name in ("Shopify", "Zendesk", "Another system"))
+    assert "Ein anderes System" in (await browser.get(f"{SOURCES}/new", headers={"Accept-Language": "de"})).text
     assert 404 == (await browser.get(f"{SOURCES}/new?kind=fax")).status_code
     assert "Signing secret" in (await browser.get(f"{SOURCES}/new?kind=shopify")).text
     for name, value in WRONG:

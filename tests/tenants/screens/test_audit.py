@@ -66,6 +66,11 @@ def test_sentence(more: dict[str, Any], expected: str) -> None:
     assert expected == said(**more)
 
 
+def test_quotes_of_the_language() -> None:
+    changed = entry(**PIPELINE, before={"paused": False}, after={"paused": True})
+    assert "„\u2068After delivery\u2069“" in sentence_of(texts("console", "de"), changed)
+
+
 async def test_log_ins_changes_and_their_filters(office: Office) -> None:
     async with browser_of(office.pool) as client:
         await log_in(client, password="wrong")
