@@ -52,6 +52,7 @@ def rows_of(tmp_path: Path, content: bytes, name: str = "answers.csv") -> tuple[
         (b'{"data": 7}', "wrong_type"),
         (b'[{"a": 1}, 7]', "wrong_type"),
         (b'[{"a": 1}', "invalid_format"),
+        (b'a,b\n1,"x\n2,y\n', "invalid_format"),
         (b"a,b\n1," + b"x" * (files.CELL_CHARACTERS_MAX + 1), "invalid_format"),
         (",".join(f"c{n}" for n in range(files.COLUMNS_MAX + 1)).encode() + b"\n1", "too_many"),
         (b"[" * 100_000, "invalid_format"),
