@@ -256,7 +256,9 @@ def _parts(question: Question) -> Iterator[tuple[str, str]]:
         yield from ((f"choice.{choice.value}", label) for label in labels if label)
     free = next((plain(choice.label) for choice in question.choices if choice.other), None)
     if free is not None:  # a column with the name of that choice is its tick or its text, either is understood
-        labels = [label for label in ("other", "text", "other text") if question.shape == "choice" or label != free]
+        labels = [
+            label for label in ("other", "text", "other text", "comment") if question.shape == "choice" or label != free
+        ]
         yield from (("other", label) for label in labels)
     if question.shape == "contact":
         yield from ((f"part.{one}", one) for one in (*CONTACT_FIELDS, *ADDRESS_FIELDS))
@@ -321,7 +323,7 @@ def _choice(asked: Labelled, parts: Parts) -> Value:
     text, other = parts.get("", ""), parts.get("other")
     value = _one(asked, text) if text else None
     if isinstance(value, str) and asked.free is not None and value == text and not _is_label(asked, text):
-        return asked.free, text  # what somebody wrote beside "Other" stands in its place
+        return asked.free, other or (text if text != "-oth-" else None)  # what somebody wrote stands in its place
     return (asked.free if value is None and other else value), other
 
 
@@ -382,10 +384,10 @@ def _is_label(asked: Labelled, text: str) -> bool:
 
 def _listed(asked: Labelled, text: str) -> list[str]:
     """The labels or numbers in one cell: JSON, or separated by semicolons, bars, lines, or commas outside of labels."""
-    if not text.strip() or _is_label(asked, text):
-        return [text.strip()] if text.strip() else []
     if found := _json(text, list):
         return [str(one) for one in found]
+    if not text.strip() or _is_label(asked, text):
+        return [text.strip()] if text.strip() else []
     if _SPLIT.search(text):
         return [one.strip() for one in _SPLIT.split(text) if one.strip()]
     cells = [one.strip() for one in next(csv.reader([text], skipinitialspace=True)) if one.strip()]

@@ -160,7 +160,7 @@ def _json(content: bytes) -> tuple[list[str], Rows]:
 
 def _flat(row: Mapping[str, Any], prefix: str = "", depth: int = 1) -> Iterator[tuple[str, str]]:
     """The members with their names; those of `data`, `hidden` and `answers` under their own, to the third level."""
-    for name, value in row.items():
+    for name, value in (pair for pair in row.items() if pair[0] != "ttc"):  # the seconds of Formbricks
         if name == "answers" and isinstance(value, list):
             yield from (pair for one in value if isinstance(one, dict) and (pair := _answer(one)))
         elif isinstance(value, dict) and not prefix and depth < LEVELS_MAX:
@@ -176,14 +176,13 @@ def _answer(one: Mapping[str, Any]) -> tuple[str, str] | None:
     name = question.get("ref") or question.get("id") if isinstance(question, dict) else None
     value = one.get(str(one.get("type")))
     if isinstance(value, dict):
-        value = value.get("labels", value.get("label", value.get("other", value)))
+        free = [value["other"]] if value.get("other") else []
+        value = [*value["labels"], *free] if "labels" in value else value.get("label", free[0] if free else value)
     return (str(name), _text(value)) if name else None
 
 
 def _text(value: object) -> str:
-    if value is None or isinstance(value, str):
-        return value or ""
-    return msgspec.json.encode(value).decode()
+    return value if isinstance(value, str) else "" if value in (None, [], {}) else msgspec.json.encode(value).decode()
 
 
 def _spss(path: Path) -> tuple[Table, Rows]:
@@ -215,6 +214,5 @@ def _columns(columns: Mapping[str, Sequence[Any]], labels: Mapping[str, Mapping[
 def _cell(value: Any, texts: Mapping[Any, str]) -> str:
     if value is None or value != value:  # noqa: PLR0124  not a number
         return ""
-    if isinstance(value, float) and value.is_integer():
-        return texts.get(value) or str(int(value))
-    return texts.get(value) or str(value)
+    whole = int(value) if isinstance(value, float) and value.is_integer() else value
+    return texts.get(value) or str(whole)
