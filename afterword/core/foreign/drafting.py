@@ -31,6 +31,8 @@ NOTHING_LIKE: Final = "Afterword has nothing like {name}, so it is left out."
 NO_PLACE: Final = "Afterword has no place for these parts of it: {names}."
 PICTURES: Final = "Its pictures and videos are left out."
 FEW: Final = "Only its first {n} entries are taken."
+SAME: Final = "Entries with the same code are one here, and only the first of each is taken: {names}."
+FILLED: Final = "Its answer is filled in beforehand."
 MIDDLE: Final = "Labels in the middle of the scale are left out."
 UNCHECKED: Final = "The form of the answer is not checked: {name}."
 VALUES: Final = "Send these values as metadata: {names}."
@@ -261,8 +263,8 @@ class Making(msgspec.Struct):
         `added`: choices that the other system adds by itself; their values follow those of the others.
         """
         most = DROPDOWN_CHOICES_MAX if kind == "single_choice" else TYPES[kind].choices_max
-        labels = self.few(labels, most - len(added))
-        item, values = self.item, parts.values_of(list(dict.fromkeys(code for code, _ in labels)), self.entry)
+        labels = self.few(self._once(labels), most - len(added))
+        item, values = self.item, parts.values_of([code for code, _ in labels], self.entry)
         for code, _ in added:
             values[code] = _free_value(values.values())
         labels = [*labels, *added]
@@ -294,9 +296,16 @@ class Making(msgspec.Struct):
             self.entry.lost(FEW, n=most)
         return entries[:most]
 
+    def _once(self, labels: Sequence[tuple[str, object]]) -> Sequence[tuple[str, object]]:
+        first: dict[str, object] = {}
+        others = {code: label for code, label in labels if first.setdefault(code, label) != label}
+        if others:
+            self.entry.lost(SAME, names=parts.split(", ".join(others), NAMES_CHARACTERS_MAX)[0])
+        return [*first.items()]
+
     def put_rows(self, labels: Sequence[tuple[str, object]]) -> dict[str, str]:
         """Sets the rows, and gives our keys by code."""
-        keys = Keys()
+        keys, labels = Keys(), self._once(labels)
         given = {code: keys.give(code, "r") for code, _ in labels}
         self._labelled("rows", "key", {given[code]: one for code, one in labels})
         return given

@@ -44,11 +44,11 @@ _SETTINGS: Final[Mapping[str, str]] = {
 
 
 def _is_structure(content: bytes) -> bool:
-    return b"<LimeSurveyDocType>" in content[:4_000]
+    return b"<LimeSurveyDocType>" in parts.head_of(content, 4_000)
 
 
 def _is_table(content: bytes) -> bool:
-    head = content[:4_000].removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].replace(b'"', b"").split(b"\t")
+    head = parts.head_of(content, 4_000).partition(b"\n")[0].replace(b'"', b"").split(b"\t")
     return {b"class", b"type/scale", b"relevance"} <= set(head)
 
 

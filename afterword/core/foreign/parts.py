@@ -31,6 +31,7 @@ BYTES_MAX: Final = 5_000_000
 KEY_CHARACTERS_MAX: Final = 64
 TITLE_SHOWN_CHARACTERS: Final = 120
 VALUES_SHOWN: Final = 12
+CODE_SHOWN_CHARACTERS: Final = 60
 SENTENCES_MAX: Final = 20
 _NO_KEY: Final = re.compile(r"[^a-z0-9]+")
 
@@ -263,10 +264,14 @@ def values_of(codes: Sequence[str], entry: Entry) -> dict[str, int]:
     found = numbers if _are_values(numbers) else list(range(1, len(codes) + 1))
     by_code = dict(zip(codes, (int(one or 0) for one in found), strict=True))
     if any(str(value) != code for code, value in by_code.items()):
-        pairs = [f"{code} = {value}" for code, value in by_code.items()]
-        more = ["…"] if pairs[VALUES_SHOWN:] else []
-        entry.said("Its codes became numbers: {codes}.", codes=", ".join([*pairs[:VALUES_SHOWN], *more]))
+        say_codes([*by_code.items()], entry)
     return by_code
+
+
+def say_codes(values: Sequence[tuple[str, object]], entry: Entry) -> None:
+    pairs = [f"{split(code, CODE_SHOWN_CHARACTERS)[0]} = {value}" for code, value in values[:VALUES_SHOWN]]
+    more = ["…"] if values[VALUES_SHOWN:] else []
+    entry.said("Its codes became numbers: {codes}.", codes=", ".join([*pairs, *more]))
 
 
 def _number(code: str) -> int | None:
@@ -341,6 +346,13 @@ def _depth(condition: Condition) -> int:
 
 def _leaves(condition: Condition) -> int:
     return sum(map(_leaves, below(condition))) if below(condition) else 1
+
+
+def head_of(content: bytes, size: int) -> bytes:
+    """The first characters in UTF-8, of a file in UTF-16 too."""
+    if content[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+        return content[: 2 * size].decode("utf-16", "ignore").encode()
+    return content[:size].removeprefix(b"\xef\xbb\xbf")
 
 
 def text_of(content: bytes) -> str:

@@ -14,6 +14,7 @@ from afterword.core.foreign.parts import NAMES, Condition, Entry, plain
 
 PIPED: Final = re.compile(r"\$e\{(?:[^{}]|\$\{[^{}]{0,200}\}){0,300}\}|\$\{(\w{1,10})://([^{}]{1,300})\}")
 _OPERAND: Final = re.compile(r"q://([^/]+)/(\w+)(?:/([\w~.-]+))?(?:/([\w~.-]+))?")
+_COMPARED: Final = ("LeftOperand", "Operator", "RightOperand")
 _NO_NAME: Final = re.compile(r"[^A-Za-z0-9_]+")
 _OPERATORS: Final[Mapping[str, str]] = NAMES["qualtrics"]["operators"]
 _PEOPLE: Final = {"m://FirstName": "first_name", "m://LastName": "last_name"}  # of the contacts
@@ -114,6 +115,7 @@ def _numbered(logic: object) -> list[Expression]:
 
 
 def _described(logic: object) -> str:
-    """The words in which the survey itself describes a condition."""
+    """The words in which the survey itself describes a condition, or else what it compares."""
     below = [one for expressions in _numbered(logic) for one in _numbered(expressions)]
-    return " ".join(plain(one["Description"]) for one in below if isinstance(one.get("Description"), str))
+    words = [[one["Description"]] if one.get("Description") else map(one.get, _COMPARED) for one in below]
+    return " ".join(filter(None, (plain(one) for each in words for one in each)))

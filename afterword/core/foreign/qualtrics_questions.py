@@ -93,6 +93,7 @@ class Question:
         is_other = any(str(value) != str(recoded.get(name, name)) for name, value in values.items())
         if recoded and is_other and not is_tick:
             self.entry.lost(CODES, n=CHOICE_VALUE_MAX)
+            parts.say_codes([(str(recoded.get(name) or name), value) for name, value in values.items()], self.entry)
         if self.order == "All" and not is_tick and (member == "Choices" or kind == "matrix"):
             one.item["randomize"] = True
         return values

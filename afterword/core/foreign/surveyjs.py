@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import unescape
 from typing import Any, Final
 
-from afterword.core.foreign import expressions, parts
+from afterword.core.foreign import drafting, expressions, parts
 from afterword.core.foreign.drafting import (
     Draft,
     Item,
@@ -39,6 +39,7 @@ _LINK: Final = re.compile(r"<a\s[^>]*href=[\"'](https://[^\"'\s<>]+)[\"'][^>]*>(
 _HEADING: Final = re.compile(r"\s*<h[1-6][^>]*>(.*?)</h[1-6]>", re.IGNORECASE | re.DOTALL)
 _TEXTS: Final[frozenset[str]] = frozenset(NAMES["surveyjs"]["texts"])
 _LOST: Final = ("showCommentArea", "hasComment", "enableIf", "requiredIf", "readOnly", "valueName")
+_FILLED: Final = ("defaultValue", "defaultValueExpression", "setValueExpression")
 _SETTINGS: Final = ("calculatedValues", "timeLimit", "maxTimeToFinish", "logo", "cookieName", "completedBeforeHtml")
 _CHOICES: Final[Mapping[str, str]] = NAMES["surveyjs"]["choices"]
 _SPECIAL: Final = (
@@ -152,6 +153,18 @@ class _Reader:
         if make is None:
             one.entry.lost(parts.NO_QUESTION, name=kind[:60])
         one.ask(**(make(one) or {} if make else {}))
+        self._around(element, name)
+
+    def _around(self, element: Mapping[str, Any], name: str) -> None:
+        """What its question does beside asking."""
+        title = self.draft.text(element.get("title")) or name
+        if any(element.get(each) not in (None, "", [], {}) for each in _FILLED):
+            self.draft.read.leave_out("setting", name, title, drafting.FILLED)
+        for each in items(element.get("validators")):
+            kind, rule = str(each.get("type")), str(each.get("regex") or each.get("expression") or "")
+            if rule != f"{{{name}}} = true":  # as ours are written
+                shown = parts.split(f"{kind} {rule}".strip(), parts.TITLE_SHOWN_CHARACTERS)[0]
+                self.draft.read.leave_out("setting", name, title, drafting.UNCHECKED, name=shown)
 
     def _pipe(self, entry: Entry) -> Pipe:
         """Braces around a name that the survey does not have stay."""

@@ -9,14 +9,14 @@ import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from afterword import errors
 from afterword.core.questionnaires.definition import Definition
-from afterword.core.questionnaires.metadata import Declared
+from afterword.core.questionnaires.metadata import PRODUCT, Declared
 from afterword.core.questionnaires.question_types import ADDRESS_FIELDS, CONTACT_FIELDS, YES_NO, Question
 from afterword.core.wire import written
 from afterword.core.wire.written import WORDS, plain
@@ -39,7 +39,8 @@ UTC: Final = re.compile(r"\butc\b", re.IGNORECASE)
 IMPORT_ID: Final = '{"ImportId"'  # in the third row of Qualtrics
 _NUMBER: Final = re.compile(r"\s*(-?\d+)(?:[.,]0{1,2})?(?:\s*[-\u2013\u2014:=(]\s*(?!\d)(.*?))?\s*\Z", re.DOTALL)
 _SPLIT: Final = re.compile(r"[;|\n]")
-_DATED: Final = re.compile(r"\s*(\d{1,2})[./-](\d{1,2})[./-]\d{2,4}")
+_DATED: Final = re.compile(r"\s*(\d{1,2})[/-](\d{1,2})[/-]\d{2,4}")  # with dots the day comes first
+_OWN: Final = frozenset(f"metadata.{one.kind}.{one.name}" for one in PRODUCT)  # they give way to questions and people
 MONTHS: Final = 12
 MIDNIGHT: Final = "00:00"  # of a day without a time
 
@@ -62,12 +63,7 @@ def headed(names: Sequence[str], rows: Iterator[Sequence[str]], sample: int) -> 
     if len(first) > 1 and any(cell.startswith(IMPORT_ID) for cell in first[1]):
         labels = dict(zip(names, first[0], strict=False))
         first = first[2:]
-
-    def every() -> Iterator[Sequence[str]]:
-        yield from first
-        yield from rows
-
-    return Table(names, first, labels), every()
+    return Table(names, first, labels), chain(first, rows)
 
 
 class Columns(msgspec.Struct, frozen=True, dict=True):
@@ -175,13 +171,14 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
             elif meaning == FINISHED:
                 is_complete = plain(text) not in NO
             elif head in {"started_time", "completed_time"}:
-                request[meaning] = _moment(text, orders.get(name, ""), is_utc=bool(UTC.search(name)))
+                time = written.iso(text, orders.get(name, ""), MIDNIGHT)
+                request[meaning] = f"{time}Z" if UTC.search(name) and time[-1:].isdigit() else time
             elif head == "metadata":
                 request.setdefault("metadata", {}).setdefault(rest[0], {})[rest[1]] = text
             elif head == "person":
                 request.setdefault("person", {})[rest[0]] = text
             elif head == CHANNEL:
-                request[CHANNEL] = CHANNELS.get(plain(text), text)
+                request[CHANNEL] = CHANNELS.get(plain(text), 0)
             else:
                 request[meaning] = written.language(text) or text if meaning == "locale" else text
         if not is_complete and "completed_time" in request:
@@ -222,7 +219,8 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
         found = exact.get(text.casefold()) or bare.get(plain(text))
         if not found and (match := re.match(r"\W*[A-Za-z]?\d+\s*[.):]\s*(.+)", text, re.DOTALL)):  # "3. How …?"
             found = bare.get(plain(match[1]))
-        return found or _SYSTEMS.get(plain(text), set())
+        system = _SYSTEMS.get(plain(text), set())
+        return found.difference(_OWN) or system or found if found else system
 
     def _named(self) -> Iterator[tuple[str, str]]:
         """Each meaning with each name that a column of it may have."""
@@ -255,7 +253,9 @@ def _parts(question: Question) -> Iterator[tuple[str, str]]:
         yield from ((f"choice.{choice.value}", label) for label in labels if label)
     free = next((plain(choice.label) for choice in question.choices if choice.other), None)
     if free is not None:  # a column with the name of that choice is its tick or its text, either is understood
-        labels = [label for label in ("other", "text", "other text") if question.shape == "choice" or label != free]
+        labels = [
+            label for label in ("other", "text", "other text", "comment") if question.shape == "choice" or label != free
+        ]
         yield from (("other", label) for label in labels)
     if question.shape == "contact":
         yield from ((f"part.{one}", one) for one in (*CONTACT_FIELDS, *ADDRESS_FIELDS))
@@ -267,11 +267,6 @@ def _system_names() -> dict[str, set[str]]:
 
 
 _SYSTEMS: Final = _system_names()
-
-
-def _moment(text: str, order: str, *, is_utc: bool) -> str:
-    found = written.iso(text, order, MIDNIGHT)
-    return f"{found}Z" if is_utc and found[-1:].isdigit() else found
 
 
 Value = tuple[object, str | None]  # an answer, None for none, and the text beside its choice
@@ -306,7 +301,7 @@ def _scale(_asked: Labelled, parts: Parts) -> Value:
 def _decimal(_asked: Labelled, parts: Parts) -> Value:
     text = parts.get("", "").strip()
     is_thousand = re.fullmatch(r"-?\d{1,3},\d{3}", text) is not None  # or a decimal: nobody knows
-    found = None if is_thousand else written.number(text, "," if "," in text and "." not in text else ".")
+    found = None if is_thousand else written.number(text, "," if text.rfind(",") > text.rfind(".") else ".")
     return (msgspec.json.decode(found) if found else text or None), None
 
 
@@ -325,7 +320,7 @@ def _choice(asked: Labelled, parts: Parts) -> Value:
     text, other = parts.get("", ""), parts.get("other")
     value = _one(asked, text) if text else None
     if isinstance(value, str) and asked.free is not None and value == text and not _is_label(asked, text):
-        return asked.free, text  # what somebody wrote beside "Other" stands in its place
+        return asked.free, other or (text if text != "-oth-" else None)  # what somebody wrote stands in its place
     return (asked.free if value is None and other else value), other
 
 
@@ -386,10 +381,10 @@ def _is_label(asked: Labelled, text: str) -> bool:
 
 def _listed(asked: Labelled, text: str) -> list[str]:
     """The labels or numbers in one cell: JSON, or separated by semicolons, bars, lines, or commas outside of labels."""
-    if not text.strip() or _is_label(asked, text):
-        return [text.strip()] if text.strip() else []
     if found := _json(text, list):
         return [str(one) for one in found]
+    if not text.strip() or _is_label(asked, text):
+        return [text.strip()] if text.strip() else []
     if _SPLIT.search(text):
         return [one.strip() for one in _SPLIT.split(text) if one.strip()]
     cells = [one.strip() for one in next(csv.reader([text], skipinitialspace=True)) if one.strip()]

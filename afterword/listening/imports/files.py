@@ -6,7 +6,7 @@ CSV and SPSS are read as they go; workbooks and JSON have bounds.
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -28,6 +28,8 @@ FIRST_ROW: Final = 2  # behind the header
 SPSS_ROWS: Final = 5_000  # that are in memory at once
 LISTS: Final = ("items", "data", "responses", "results")  # of JSON documents, where the rows are
 SPSS: Final = b"$FL2"
+WIDE: Final = "This row has {cells} cells, and the header {columns}."
+OPEN: Final = "A quotation mark is opened in row {row} and never closed."
 Rows = Iterator[Sequence[str]]
 
 
@@ -70,10 +72,13 @@ def requests_of(
     document: Callable[[Sequence[str], Sequence[str]], dict[str, Any]],
     *,
     first: int = FIRST_ROW,
-) -> Iterator[tuple[int, bytes]]:
+) -> Iterator[tuple[int, bytes | errors.Invalid]]:
     """Each row as a line of JSON, with its number; without an id of its own it is known by file and number."""
     for number, row in enumerate(rows, start=first):
-        yield number, msgspec.json.encode({"external_id": f"{stem} {number}", **document(names, row)})
+        if any(map(str.strip, row[len(names) :])):
+            yield number, errors.Invalid.at("", "invalid_format", Sentence(WIDE, cells=len(row), columns=len(names)))
+        else:
+            yield number, msgspec.json.encode({"external_id": f"{stem} {number}", **document(names, row)})
 
 
 def _bounded(source: BinaryIO, bytes_max: int) -> bytes:
@@ -97,9 +102,11 @@ def _csv(source: BinaryIO, *, head: bytes) -> tuple[list[str], Rows]:
 
 def _records(text: io.TextIOWrapper, separator: str) -> Rows:
     """The rows that are not blank, without a first line `sep=;`. Raises Invalid with the row that cannot be read."""
-    number = 0
+    number, ended = 0, list[bool]()
     try:
-        for number, row in enumerate(csv.reader(text, delimiter=separator), start=1):
+        for number, row in enumerate(csv.reader(_until(text, ended), delimiter=separator), start=1):
+            if ended:  # within a row
+                raise errors.Invalid.at("", "invalid_format", Sentence(OPEN, row=number))
             if any(cell.strip() for cell in row) and not (number == 1 and row[0].casefold().startswith("sep=")):
                 yield row
     except (csv.Error, UnicodeDecodeError) as error:
@@ -107,6 +114,11 @@ def _records(text: io.TextIOWrapper, separator: str) -> Rows:
     finally:
         if not text.closed:
             text.detach()  # its owner closes the file
+
+
+def _until(text: Iterable[str], ended: list[bool]) -> Iterator[str]:
+    yield from text
+    ended.append(True)
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
@@ -148,7 +160,7 @@ def _json(content: bytes) -> tuple[list[str], Rows]:
 
 def _flat(row: Mapping[str, Any], prefix: str = "", depth: int = 1) -> Iterator[tuple[str, str]]:
     """The members with their names; those of `data`, `hidden` and `answers` under their own, to the third level."""
-    for name, value in row.items():
+    for name, value in (pair for pair in row.items() if pair[0] != "ttc"):  # the seconds of Formbricks
         if name == "answers" and isinstance(value, list):
             yield from (pair for one in value if isinstance(one, dict) and (pair := _answer(one)))
         elif isinstance(value, dict) and not prefix and depth < LEVELS_MAX:
@@ -164,14 +176,13 @@ def _answer(one: Mapping[str, Any]) -> tuple[str, str] | None:
     name = question.get("ref") or question.get("id") if isinstance(question, dict) else None
     value = one.get(str(one.get("type")))
     if isinstance(value, dict):
-        value = value.get("labels", value.get("label", value.get("other", value)))
+        free = [value["other"]] if value.get("other") else []
+        value = [*value["labels"], *free] if "labels" in value else value.get("label", free[0] if free else value)
     return (str(name), _text(value)) if name else None
 
 
 def _text(value: object) -> str:
-    if value is None or isinstance(value, str):
-        return value or ""
-    return msgspec.json.encode(value).decode()
+    return value if isinstance(value, str) else "" if value in (None, [], {}) else msgspec.json.encode(value).decode()
 
 
 def _spss(path: Path) -> tuple[Table, Rows]:
@@ -187,16 +198,11 @@ def _spss(path: Path) -> tuple[Table, Rows]:
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, StopIteration) as error:
         raise errors.Invalid.at("", "invalid_format", "This SPSS file cannot be read.") from error
     names = [*first]
-
-    def every() -> Rows:
-        yield from _columns(first, about.variable_value_labels)
-        for piece, _ in pieces:
-            yield from _columns(piece, about.variable_value_labels)
-
-    rows = every()
+    whole = chain([first], (piece for piece, _ in pieces))
+    rows = chain.from_iterable(_columns(piece, about.variable_value_labels) for piece in whole)
     sample = list(islice(rows, SAMPLE_ROWS))
     labels = {name: label for name, label in zip(about.column_names, about.column_labels, strict=True) if label}
-    return Table(names, sample, labels), _joined(sample, rows)
+    return Table(names, sample, labels), chain(sample, rows)
 
 
 def _columns(columns: Mapping[str, Sequence[Any]], labels: Mapping[str, Mapping[Any, str]]) -> Iterator[list[str]]:
@@ -208,11 +214,5 @@ def _columns(columns: Mapping[str, Sequence[Any]], labels: Mapping[str, Mapping[
 def _cell(value: Any, texts: Mapping[Any, str]) -> str:
     if value is None or value != value:  # noqa: PLR0124  not a number
         return ""
-    if isinstance(value, float) and value.is_integer():
-        return texts.get(value) or str(int(value))
-    return texts.get(value) or str(value)
-
-
-def _joined(first: Sequence[Sequence[str]], rows: Rows) -> Rows:
-    yield from first
-    yield from rows
+    whole = int(value) if isinstance(value, float) and value.is_integer() else value
+    return texts.get(value) or str(whole)

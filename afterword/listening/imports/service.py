@@ -229,10 +229,10 @@ async def open_work(
     )
 
 
-def read_lines(work: Work, lines: Sequence[bytes]) -> list[PastResponse | errors.Invalid]:
+def read_lines(work: Work, lines: Sequence[bytes | errors.Invalid]) -> list[PastResponse | errors.Invalid]:
     """Lines of JSON, each a response or what is wrong with it. Members that nobody knows are refused."""
     context = Context(now=work.now, zone=times.zone_of(work.time_zone), strict=True)
-    return [_read_line(line, context) for line in lines]
+    return [line if isinstance(line, errors.Invalid) else _read_line(line, context) for line in lines]
 
 
 def _read_line(line: bytes, context: Context) -> PastResponse | errors.Invalid:

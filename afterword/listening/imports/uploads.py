@@ -200,7 +200,7 @@ def read_rows(work: Work, upload: ResponseUpload, file_name: str, number: int, c
     if not upload.names:
         return imports.check(work, imports.read_lines(work, [row[0].encode() for row in cells]))
     known = known_columns(work)
-    said = [upload.choices.get(name, {}) for name in upload.names]
+    said = [upload.choices.get(name, {}) for name in upload.names] + [{}] * max(map(len, cells))
     rows = ([right.get(cell.strip(), cell) for cell, right in zip(row, said, strict=False)] for row in cells)
     read = partial(known.document, meanings=upload.meanings, orders=upload.orders)
     stem, first = Path(file_name).stem[:STEM_CHARACTERS_MAX], files.FIRST_ROW + number * ROWS_A_STATEMENT

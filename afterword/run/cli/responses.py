@@ -29,10 +29,9 @@ from afterword.run.cli.organizations import OrganizationDomain
 
 WRONG_SHOWN_MAX = 20
 ROWS_A_REPORT = 50_000
-PIECE_BYTES = 1_048_576
 STDIN = "-"
 PERIODS = {"texts": "Text in answers", "people": "Names, addresses and values of people"}
-Line = tuple[int, bytes]  # its number in the file
+Line = tuple[int, bytes | errors.Invalid]  # its number in the file
 ResponsesFile = Annotated[Path, Parameter(allow_leading_hyphen=True)]  # a lone - is standard input
 
 app = cyclopts.App(name="responses")
@@ -42,13 +41,17 @@ class _Tally(msgspec.Struct):
     counts: Counter[str] = msgspec.field(default_factory=Counter[str])
     wrong: list[tuple[int, str]] = msgspec.field(default_factory=list[tuple[int, str]])
     rows: int = 0
+    columns: dict[str, str] = field(default_factory=dict[str, str])  # their names, by the pointers of errors
 
     def add(self, batch: Sequence[Line], outcomes: Sequence[Outcome]) -> None:
         for (number, _), outcome in zip(batch, outcomes, strict=True):
             name = {CREATED: "new", UNCHANGED: "there already"}.get(outcome.status, "wrong")
             self.counts[name] += 1
             if outcome.refusal is not None and len(self.wrong) < WRONG_SHOWN_MAX:
-                self.wrong.append((number, outcome.refusal.detail))
+                told = [
+                    f"{self.columns.get(one.pointer or '', one.place)}: {one.message}" for one in outcome.refusal.errors
+                ]
+                self.wrong.append((number, " ".join(told).removeprefix("the body: ") or outcome.refusal.detail))
         before, self.rows = self.rows, self.rows + len(batch)
         if before // ROWS_A_REPORT != self.rows // ROWS_A_REPORT:
             print(f"{self.rows:,} rows …", file=sys.stderr)
@@ -87,12 +90,10 @@ async def import_file(
                 owner = await organization_of(database, organization)
                 caller = replace(installation(owner.organization_id), time_zone=owner.time_zone)
                 key = {"caller": caller, "questionnaire_id": questionnaire, "now": database.clock.now()}
-                name = None if digest is None else file.name
-                job = (
-                    None if check else await service.begin(database, **key, title=title, file_name=name, digest=digest)
-                )
+                names = {"title": title, "file_name": None if digest is None else file.name, "digest": digest}
+                job = None if check else await service.begin(database, **key, **names)
                 work = await service.open_work(database, **key, job=job)
-            read = partial(_requests, file, source, work, said=said, dates=dates or "")
+            read = partial(_requests, file, source, work, tally=tally, said=said, dates=dates or "")
             lines = islice(await asyncio.to_thread(read), job.rows_read if job else 0, None)
             if job is not None and job.rows_read:
                 print(f"Going on after {job.rows_read:,} rows.", file=sys.stderr)
@@ -139,7 +140,9 @@ def _said(columns: Sequence[str]) -> dict[str, str]:
     return {name: meaning for name, _, meaning in pairs}
 
 
-def _requests(file: Path, source: BinaryIO, work: Work, *, said: Mapping[str, str], dates: str) -> Iterator[Line]:
+def _requests(
+    file: Path, source: BinaryIO, work: Work, *, tally: _Tally, said: Mapping[str, str], dates: str
+) -> Iterator[Line]:
     """The responses as lines of JSON. Raises Invalid where somebody has to say what a column means."""
     if str(file) == STDIN:
         return _lines(source)
@@ -153,12 +156,14 @@ def _requests(file: Path, source: BinaryIO, work: Work, *, said: Mapping[str, st
     orders = known.orders(table, meanings, dates)
     for name, meaning in meanings.items():
         print(f"{name} = {meaning or '(left out)'}", file=sys.stderr)
+        place = known.places(meanings)[name]
+        tally.columns[place] = ", ".join(filter(None, (tally.columns.get(place), f"“{name}”")))
     return files.requests_of(file.stem, table.names, rows, partial(known.document, meanings=meanings, orders=orders))
 
 
 def _digest(source: BinaryIO, settings: str) -> str:
     found = hashlib.sha256(settings.encode())
-    while piece := source.read(PIECE_BYTES):
+    while piece := source.read(files.HEAD_BYTES):
         found.update(piece)
     source.seek(0)
     return found.hexdigest()

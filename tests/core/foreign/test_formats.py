@@ -20,6 +20,12 @@ class TestEach:
         _, second = Taken(SAMPLES[name]).definition.questions()
         assert second.show_if is not None
 
+    def test_in_utf16(self, name: str) -> None:
+        """As spreadsheets and editors of Windows save texts; a workbook is none."""
+        if name != "xlsform":
+            again = SAMPLES[name].decode("utf-8-sig").encode("utf-16")
+            assert foreign.read(SAMPLES[name]) == foreign.read(again)
+
     def test_is_the_same_each_time(self, name: str) -> None:
         assert foreign.read(SAMPLES[name])[1] == foreign.read(SAMPLES[name])[1]
 

@@ -104,6 +104,7 @@ class TestTraps:
     @pytest.mark.parametrize("code", ["-1", "0", "2000", "", "1", "x"])
     def test_codes_that_are_none_of_ours_are_told(self, code: str) -> None:
         made = read(survey(CHOICE | {"RecodeValues": {"1": "1", "2": "2", "3": code}}))
+        assert f"1 = 1, 2 = 2, {code or 3} = 3." in told(made)
         assert [1, 2, 3] == [one["value"] for one in asked(made)[0]["choices"]]
         assert not line_of(made, "question").whole
         assert "a code is a number from 1 to 1,000" in told(made)

@@ -76,6 +76,7 @@ class TestUnknown:
     def test_says_it_in_their_words(self) -> None:
         written = leaf("nonsense") | {"Description": '<span class="ConjDesc">If</span> <b>the moon</b> Is <i>Full</i>'}
         assert "If the moon Is Full" in told(last(of(written)), "condition")
+        assert "“q://QID77/X Selected 7”" in told(last(of(leaf("q://QID77/X", value="7"))), "condition")
 
 
 class TestConditions:

@@ -122,6 +122,25 @@ class TestTypes:
         made = taken(surveyjs({"type": "radiogroup", "name": "q", "choices": given}, YES))
         assert [(7, True), (2, False)] == [(one.value, one.other) for one in made["q"].choices]
 
+    def test_codes_that_stand_twice(self) -> None:
+        """Nothing is lost silently; an entry that is written twice is no loss."""
+        given = [{"value": 1, "text": "One"}, {"value": 1, "text": "Uno"}, {"value": 2, "text": "Two"}, 3, 3]
+        made = taken(surveyjs({"type": "radiogroup", "name": "q", "choices": given}, YES))
+        assert [(1, "One"), (2, "Two"), (3, "3")] == choices(made["q"])
+        assert (False, True) == (made.line("q").whole, "only the first of each is taken: 1." in made.told("q"))
+        grid = taken(surveyjs({**GRID, "rows": ["a", {"value": "a", "text": "Again"}, "a"]}, YES))
+        assert ([("a", "a")], False) == ([(one.key, one.label) for one in grid["grid"].rows], grid.line("grid").whole)
+        plain = taken(surveyjs({**MANY, "choices": ["x", "x", "y"]}, YES))
+        assert ("x = 1, y = 2." in plain.told("many"), True) == (True, plain.line("many").whole)
+
+    def test_what_a_question_does_beside_asking(self) -> None:
+        rules = [{"type": "regex", "regex": "[0-9]+"}, {"type": "email"}]
+        made = taken(surveyjs(comment("q", defaultValue=0, validators=rules), YES))
+        told = [" ".join(one.sentences) for one in made.lines if one.kind == "setting"]
+        form = "The form of the answer is not checked"
+        assert ["Its answer is filled in beforehand.", f"{form}: regex [0-9]+.", f"{form}: email."] == told
+        assert made.line("q").whole
+
     def test_several_fields(self) -> None:
         fields = [{"name": "first", "title": "First"}, {"name": "age", "inputType": "number", "isRequired": True}]
         made = taken(surveyjs({"type": "multipletext", "name": "m", "title": "You", "items": fields}, YES))

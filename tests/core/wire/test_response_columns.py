@@ -6,8 +6,8 @@ import pytest
 
 from afterword import errors
 from afterword.core.questionnaires import definition
-from afterword.core.questionnaires.metadata import Declared, MetadataDefinition
-from afterword.core.wire.response_columns import ASK, LEFT_OUT, Columns, Table, headed
+from afterword.core.questionnaires.metadata import GLOBAL, Declared, MetadataDefinition
+from afterword.core.wire.response_columns import ASK, CHANNEL, LEFT_OUT, Columns, Table, headed
 from tests.core.questionnaires.test_definition import give_id
 
 CHOICES = [{"value": 1, "label": "Price"}, {"value": 2, "label": "Speed, on time"},
@@ -60,6 +60,8 @@ def guessed(*names: str) -> list[str]:
         ("liked[other]", "answer.liked.choice.3"),
         ("why[other]", "answer.why.other"),
         ("liked_text", "answer.liked.other"),
+        ("why-Comment", "answer.why.other"),
+        ("meta.userAgent", LEFT_OUT),
         ("parts[SQ001]", "answer.parts.row.sq001"),
         ("How was it? - Parcel", "answer.parts.row.sq002"),
         ("who_email", "answer.who.part.email"),
@@ -73,6 +75,23 @@ def guessed(*names: str) -> list[str]:
 )
 def test_a_name(name: str, meaning: str) -> None:
     assert [meaning] == guessed(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "meaning"),
+    [
+        ("score", "answer.score"),
+        ("email", "person.email"),
+        ("E-mail address", "person.email"),
+        ("phone_number", "person.phone_number"),
+        ("responder.email", "metadata.responder.email"),
+        ("transaction_id", "metadata.questionnaire.transaction_id"),
+        ("first_name", "metadata.responder.first_name"),
+    ],
+)
+def test_names_that_everybody_has(name: str, meaning: str) -> None:
+    """Questions, and addresses of people, come before the metadata that the product declares itself."""
+    assert {name: meaning} == Columns(DEFINITION, GLOBAL).guess(Table([name], [["x"]]))
 
 
 def test_what_is_open_is_asked() -> None:
@@ -120,7 +139,7 @@ def test_rows_below_the_header_of_qualtrics() -> None:
 
 @pytest.mark.parametrize(
     ("cells", "order"),
-    [(["2026-05-01"], ""), (["05/01/2026"], ASK), (["05/01/2026", "13/01/2026"], "day"),
+    [(["2026-05-01"], ""), (["05/01/2026"], ASK), (["05.01.2026"], ""), (["05/01/2026", "13/01/2026"], "day"),
      (["05/01/2026", "05/31/2026"], "month"), (["13/01/2026", "05/31/2026"], ASK), ([], "")],
 )  # fmt: skip
 def test_order_of_dates(cells: list[str], order: str) -> None:
@@ -155,6 +174,10 @@ def answers(**cells: str) -> dict[str, Any]:
         ({"why__other": "The colour"}, {"why": (3, "The colour")}),
         ({"liked": "Price; Speed, on time"}, {"liked": ["Price", "Speed, on time"]}),
         ({"liked": "Speed, on time, Price"}, {"liked": ["Speed, on time", "Price"]}),
+        ({"why": "-oth-", "why__other": "The colour"}, {"why": (3, "The colour")}),
+        ({"why": "-oth-"}, {"why": 3}),
+        ({"liked": '["Price"]'}, {"liked": ["Price"]}),
+        ({"liked": '["Speed, on time"]'}, {"liked": ["Speed, on time"]}),
         ({"liked": '["Price", "The colour"]'}, {"liked": (["Price", 3], "The colour")}),
         ({"liked": "1,2"}, {"liked": [1, 2]}),
         ({"liked__choice__1": "Y", "liked__choice__2": "N"}, {"liked": [1]}),
@@ -164,7 +187,9 @@ def answers(**cells: str) -> dict[str, Any]:
         ({"order__choice__1": "2", "order__choice__2": "1"}, {"order": [2, 1]}),
         ({"parts__row__sq001": "Good", "parts__row__sq002": "1"}, {"parts": {"sq001": "Good", "sq002": 1}}),
         ({"parts": '{"Delivery": "Bad"}'}, {"parts": {"Delivery": "Bad"}}),
-        ({"sum": "1.234,5"}, {"sum": "1.234,5"}),
+        ({"sum": "1.234,5"}, {"sum": 1234.5}),
+        ({"sum": "1,234.5"}, {"sum": 1234.5}),
+        ({"sum": "1,2.3,4"}, {"sum": "1,2.3,4"}),
         ({"sum": "12,5"}, {"sum": 12.5}),
         ({"sum": "1,234"}, {"sum": "1,234"}),
         ({"again": "Yes"}, {"again": True}),
@@ -178,6 +203,11 @@ def answers(**cells: str) -> dict[str, Any]:
 )  # fmt: skip
 def test_a_value(cells: dict[str, str], expected: dict[str, Any]) -> None:
     assert expected == answers(**cells)
+
+
+def test_channels() -> None:
+    channels = [COLUMNS.document(["a"], [text], {"a": CHANNEL}, {})[CHANNEL] for text in ("SMS", "3", "9", "fax")]
+    assert [2, 3, 0, 0] == channels  # the last two are refused later
 
 
 def test_a_row() -> None:

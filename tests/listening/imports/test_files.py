@@ -18,7 +18,8 @@ FORMBRICKS: dict[str, Any] = {
     "data": [
         {"id": "r1", "createdAt": "2026-05-01T10:00:00Z", "finished": True, "data": {"score": 9, "liked": ["a", "b"]},
          "contact": {"userId": "u7"}},
-        {"id": "r2", "createdAt": "2026-05-02T10:00:00Z", "finished": False, "data": {"score": 3}, "contact": None},
+        {"id": "r2", "createdAt": "2026-05-02T10:00:00Z", "finished": False, "data": {"score": 3}, "contact": None,
+         "tags": [], "ttc": {"score": 1200, "_total": 1200}},
     ]
 }  # fmt: skip
 TYPEFORM: dict[str, Any] = {
@@ -29,6 +30,8 @@ TYPEFORM: dict[str, Any] = {
              {"field": {"id": "x1", "ref": "score", "type": "nps"}, "type": "number", "number": 9},
              {"field": {"id": "x2", "ref": "why"}, "type": "choice", "choice": {"id": "c", "label": "Price"}},
              {"field": {"id": "x3", "ref": "liked"}, "type": "choices", "choices": {"labels": ["Price", "Speed"]}},
+             {"field": {"ref": "both"}, "type": "choices", "choices": {"labels": ["Price"], "other": "Colour"}},
+             {"field": {"ref": "free"}, "type": "choice", "choice": {"other": "Music"}},
              {"field": {"id": "x4"}, "type": "boolean", "boolean": False},
              {"field": {}, "type": "text", "text": "of no question"}]},
     ]
@@ -52,6 +55,7 @@ def rows_of(tmp_path: Path, content: bytes, name: str = "answers.csv") -> tuple[
         (b'{"data": 7}', "wrong_type"),
         (b'[{"a": 1}, 7]', "wrong_type"),
         (b'[{"a": 1}', "invalid_format"),
+        (b'a,b\n1,"x\n2,y\n', "invalid_format"),
         (b"a,b\n1," + b"x" * (files.CELL_CHARACTERS_MAX + 1), "invalid_format"),
         (",".join(f"c{n}" for n in range(files.COLUMNS_MAX + 1)).encode() + b"\n1", "too_many"),
         (b"[" * 100_000, "invalid_format"),
@@ -122,16 +126,16 @@ def test_spss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_json_of_formbricks(tmp_path: Path) -> None:
     names, rows = rows_of(tmp_path, json.dumps(FORMBRICKS).encode())
-    assert ["id", "createdAt", "finished", "score", "liked", "contact.userId", "contact"] == names
-    assert ["r1", "2026-05-01T10:00:00Z", "true", "9", '["a","b"]', "u7", ""] == rows[0]
-    assert ["r2", "2026-05-02T10:00:00Z", "false", "3", "", "", ""] == rows[1]
+    assert ["id", "createdAt", "finished", "score", "liked", "contact.userId", "contact", "tags"] == names
+    assert ["r1", "2026-05-01T10:00:00Z", "true", "9", '["a","b"]', "u7", "", ""] == rows[0]
+    assert ["r2", "2026-05-02T10:00:00Z", "false", "3", "", "", "", ""] == rows[1]
 
 
 def test_json_of_typeform(tmp_path: Path) -> None:
     names, rows = rows_of(tmp_path, json.dumps(TYPEFORM).encode())
-    assert ["response_id", "landed_at", "submitted_at", "store", "score", "why", "liked", "x4"] == names
+    assert ["response_id", "landed_at", "submitted_at", "store", "score", "why", "liked", "both", "free", "x4"] == names
     [row] = rows
-    assert ["7", "9", "Price", '["Price","Speed"]', "false"] == row[3:]
+    assert ["7", "9", "Price", '["Price","Speed"]', '["Price","Colour"]', "Music", "false"] == row[3:]
 
 
 @pytest.mark.parametrize(

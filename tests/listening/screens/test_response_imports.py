@@ -117,6 +117,14 @@ async def test_five_steps(owner: House, browser: Browser) -> None:
     assert "Late" in shown
 
 
+async def test_a_row_that_is_wider_than_the_header(owner: House, browser: Browser) -> None:
+    """Its last cells would be lost."""
+    here = await checked(browser, owner, file_of("R-1,2024-05-01 10:00,9,,Quick, and kind", "R-2,2024-05-01,9,,,,"))
+    said = await read(browser, f"{here}/check")
+    assert "1 will be imported 0 are there already 1 are refused" in said
+    assert "This row has 6 cells, and the header 5." in said
+
+
 async def test_a_file_is_refused(owner: House, browser: Browser) -> None:
     """With a sentence on the page of the form, which keeps the questionnaire; nothing is stored."""
     refused = await sent(browser, owner, b"a,b\n")

@@ -130,7 +130,7 @@ class TestFilesOfOthers:
         """Asks what it does not know, stores what it is told, once, with the ids of the file or its row numbers."""
         file = operator.folder / "past.csv"
         words = ("responses", "import", str(file), "--questionnaire", house.questionnaire_id)
-        file.write_text(f"ResponseId;{asked};EndDate;Colour\nR_1;5 - good;01.05.2024;red\nR_2;1;02.05.2024;blue\n")
+        file.write_text(f"ResponseId;{asked};EndDate;Colour\nR_1;5 - good;01/05/2024;red\nR_2;1;02/05/2024;blue\n")
         assert "Say what 1 columns mean" in operator.refused(*words)
         assert "--map takes NAME=MEANING" in operator.refused(*words, "--map", "Colour")
         assert "day or the month comes first" in operator.refused(*words, "--map", "Colour=")
@@ -139,10 +139,11 @@ class TestFilesOfOthers:
         assert [(0,)] == (await counted(pool))[:1]
         assert "2 new" in operator.done(*words, *rest)
         assert "0 new" in operator.done(*words, *rest)
-        file.write_text(f"{asked},EndDate\n4,2024-05-03\n99,2024-05-03\n")
+        file.write_text(f"{asked},EndDate,Email\n4,2024-05-03,\n99,2024-05-03,nobody\n4,2024-05-03,,5\n")
         done = operator.run(*words)
-        assert "1 new, 0 there already, 1 wrong" in done.stdout
-        assert "line 3:" in done.stderr
+        assert "1 new, 0 there already, 2 wrong" in done.stdout
+        assert f"line 3: “{asked}”: A number from 1 to 5 is expected. “Email”: This is no" in done.stderr
+        assert "line 4: This row has 4 cells, and the header 3." in done.stderr
         async with db.connection(pool) as database:
             names = await database.fetch_column("select external_id from questionnaire_instance order by external_id")
         assert ["R_1", "R_2", "past 2"] == [name for name in names if name]
