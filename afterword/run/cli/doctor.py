@@ -56,7 +56,7 @@ async def _examined(chosen: Settings) -> bool:
         async with context.open_context(chosen, migrate=False) as opened:
             return await show_findings(chosen, opened.database_url, opened.site)
     except CommandError as error:
-        return _show([Finding("database", ok=False, detail=str(error)), *await _examine(chosen, None)], [])
+        return _show([Finding("database", ok=False, detail=str(error)), *await _examine(chosen, None)], {})
 
 
 async def show_findings(chosen: Settings, database_url: str, site: Site) -> bool:
@@ -140,6 +140,7 @@ async def _examine(chosen: Settings, database_url: str | None, site: Site | None
             scan=chosen.scan,
             scan_seconds=chosen.scan_seconds,
             statement_cache=chosen.statement_cache,
+            encrypts_backups=bool(chosen.backup_passphrase or chosen.backup_recipients),
         ),
     )
 
