@@ -17,6 +17,7 @@ from afterword.core.text.words import Query
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.ui import lists
+from afterword.kit.ui.charts import BANDS, PARTS as BAND_CHIPS
 from afterword.kit.ui.lists import key_of, one_of, parameter, read_key
 from afterword.kit.ui.text import NOTHING, near_moment
 from afterword.listening.responses import reads, service as responses
@@ -39,8 +40,6 @@ NEVER: Final = datetime(9999, 1, 1, tzinfo=UTC)
 CONDITION_CHARACTERS_MAX: Final = 2_000
 COMMENT_CHARACTERS_MAX: Final = 300  # of a row
 BEFORE_HIT: Final = 60
-BAND_CHIPS: Final[Mapping[str, Marked]] = {"detractor": "Detractors", "passive": "Passives", "promoter": "Promoters"}
-BANDS: Final[Mapping[str, Marked]] = {"promoter": "happy", "passive": "neutral", "detractor": "unhappy", "": ""}
 Pieces = Sequence[tuple[str, bool]]
 
 
