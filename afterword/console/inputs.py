@@ -64,7 +64,7 @@ def shown(
     return [
         {
             "name": one.name,
-            "kind": "choice" if one.options else one.kind,
+            "kind": "choice" if one.options and one.kind != "checks" else one.kind,
             "label": visit.words(one.label),
             "hint": visit.words(one.hint),
             "options": _options(visit.words, one, options),

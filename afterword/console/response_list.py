@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Self
+from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
@@ -20,6 +21,7 @@ from afterword.core.text.words import Query
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.ui import lists
+from afterword.kit.ui.charts import BANDS, PARTS as BAND_CHIPS
 from afterword.kit.ui.lists import key_of, one_of, parameter, read_key
 from afterword.kit.ui.text import NOTHING, near_moment
 from afterword.listening.responses import reads, service as responses
@@ -42,8 +44,6 @@ NEVER: Final = datetime(9999, 1, 1, tzinfo=UTC)
 CONDITION_CHARACTERS_MAX: Final = 2_000
 COMMENT_CHARACTERS_MAX: Final = 300  # of a row
 BEFORE_HIT: Final = 60
-BAND_CHIPS: Final[Mapping[str, Marked]] = {"detractor": "Detractors", "passive": "Passives", "promoter": "Promoters"}
-BANDS: Final[Mapping[str, Marked]] = {"promoter": "happy", "passive": "neutral", "detractor": "unhappy", "": ""}
 Pieces = Sequence[tuple[str, bool]]
 
 
@@ -75,6 +75,11 @@ class ResponseFilter(PeriodFilter):
     test: str = parameter(read=lambda value: "1" if value else "")
     after: str = parameter(60)
     since: str = parameter(20)
+
+    @classmethod
+    def read(cls, query: Mapping[str, str]) -> Self:
+        period = query.get("period", "")
+        return super().read({**query, "between": period} if "/" in period else query)
 
     @cached_property
     def _parameters(self) -> str:
@@ -173,16 +178,17 @@ async def list_of(
     key = read_key(choice.after)
     since = read_key(choice.since)
     counted, found = await responses.find_counted(
-        db,
-        **asked,
-        until=key[0] if key else since[0] if since else visit.now,
-        after=key[1] if key else "",
-        limit=ROWS,
+        db, **asked, until=key[0] if key else since[0] if since else visit.now, after=key[1] if key else "", limit=ROWS
     )
     newer = 0
     if since and not node:
         newer = await responses.count_newer(db, **reach, chosen=replace(chosen, from_time=since[0]), limit=NEWER_MAX)
     choice = dataclasses.replace(choice, since=choice.since or key_of(visit.now, ""))
+    period = choice.chosen_period.field(words, PERIODS[:-1], [(str(PERIODS[-1]), words("All time"))])
+    if moments := choice.moments:  # of a link; another period that is chosen replaces them
+        days = [f"{each.astimezone(ZoneInfo(visit.zone)):%Y-%m-%d}" for each in (moments[0], moments[1] - MOMENT)]
+        text = words("{first} to {last}", first=words.short_day(days[0]), last=words.short_day(days[1]))
+        period |= {"options": [(choice.between, text), *period["options"]], "value": choice.between}
     return {
         "rows": [row_of(visit, row, choice, marked) for row in found.rows],
         "marked": marked,
@@ -203,7 +209,7 @@ async def list_of(
         "choice": choice,
         "hidden": [(name, value) for name, value in choice.query.items() if name not in _TYPED],
         "questionnaires": sorted(names.items(), key=lambda pair: pair[1]),
-        "period": choice.chosen_period.field(words, PERIODS[:-1], [(str(PERIODS[-1]), words("All time"))]),
+        "period": period,
         "chips": chips_of(visit, choice, node, theme),
         "next_url": choice.url(after=key_of(*found.last), since=choice.since) if found.last else "",
         "is_cut": found.last is not None and not found.is_full,
@@ -221,9 +227,7 @@ async def list_of(
     }
 
 
-_TYPED: Final = frozenset(
-    {"questionnaire", "period", "first", "last", "search", "after", "since"}
-)  # fields of the form
+_TYPED: Final = frozenset({"questionnaire", "period", "first", "last", "between", "search", "after", "since"})
 
 
 async def newest(visit: Visit, db: Database, choice: ResponseFilter, *, limit: int) -> list[dict[str, Any]]:
@@ -248,6 +252,7 @@ def chips_of(
     """The filters that are in force, each with the address without it."""
     words = visit.words
     channel = CHANNELS.get(int(choice.channel) or None, "") if choice.channel else ""
+    count = len(leaves_of(node))
     return [
         (text, choice.url(**{name: ""}))
         for name, text in (
@@ -261,12 +266,7 @@ def chips_of(
             ("channel", words(channel) if channel else ""),
             ("link_id", words("By one public link")),
             ("imported", words("Imported")),
-            (
-                "condition",
-                words.plural(
-                    "A condition with {n} comparison", "A condition with {n} comparisons", len(leaves_of(node))
-                ),
-            ),
+            ("condition", words.plural("A condition with {n} comparison", "A condition with {n} comparisons", count)),
             ("test", words("Test responses")),
         )
         if getattr(choice, name)

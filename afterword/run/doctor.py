@@ -55,7 +55,6 @@ SAMPLE: Final = b"%PDF-1.4\n%%EOF\n"  # nothing that a scan should refuse
 HTTPS_PORT: Final = 443
 SENDERS_MAX: Final = 20
 SENDER: Final = "DNS of sender"
-REMOTE: Final = "s3://"
 REFUSED: Final = frozenset({errno.EACCES, errno.EPERM})
 FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 ZONES_YEARS_MAX: Final = 2
@@ -157,9 +156,15 @@ def judge_proxies(url: str, trusted: str, forwarded: str | None) -> Sequence[Fin
     return []
 
 
-def look_at_backup_folder(place: str) -> Sequence[Finding]:
-    """The folder of backups, or the one that it is made in; nothing where they lie in a store elsewhere."""
-    if not place or place.startswith(REMOTE):
+def look_at_backup_folder(place: str, *, is_encrypted: bool = True) -> Sequence[Finding]:
+    """The folder of backups, or the one that it is made in; of a store elsewhere what it needs and was not given."""
+    if place.startswith(manifests.S3_PREFIX):
+        try:
+            manifests.location_of(place)
+        except manifests.CannotUse as error:
+            return [Finding("backup store", False, str(error))]
+        return [] if is_encrypted else [Finding("backup store", False, manifests.NOT_ENCRYPTED)]
+    if not place:
         return []
     return [look_at_folder("backup folder", standing(Path(place).expanduser()), setting="AFTERWORD_BACKUP_TO")]
 
@@ -232,6 +237,7 @@ class Services(msgspec.Struct, frozen=True):
     scan: Sequence[str] = ()
     scan_seconds: float = 30.0
     statement_cache: int | None = None
+    encrypts_backups: bool = False
 
 
 async def examine(
@@ -260,15 +266,11 @@ async def examine(
         asyncio.to_thread(_look_at_folder, data_folder),
         asyncio.to_thread(look_at_certificate, public_url, now=clock()),
         _look_at_senders(database_url, smtp_url, services),
-        asyncio.to_thread(look_at_backup_folder, backup_to),
+        asyncio.to_thread(look_at_backup_folder, backup_to, is_encrypted=services.encrypts_backups),
         asyncio.to_thread(look_at_file_folder, services.file_folder),
         look_at_scan(services.scan, seconds=services.scan_seconds),
     )
-    return [
-        *(finding for findings in found for finding in findings),
-        look_at_python(),
-        look_at_zones(now=clock()),
-    ]
+    return [*(finding for findings in found for finding in findings), look_at_python(), look_at_zones(now=clock())]
 
 
 async def _look_at_database(

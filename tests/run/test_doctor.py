@@ -30,6 +30,7 @@ from afterword.listening.reports import comparison
 from afterword.listening.reports.comparison import Comparison
 from afterword.listening.reports.daily_counts.store import Span
 from afterword.run import doctor
+from afterword.run.backups import manifests
 from afterword.run.doctor import Finding
 from afterword.run.worker.guard import FILE_NAME as MARK_FILE
 from afterword.sending.providers.domains import SenderRoute
@@ -612,9 +613,22 @@ class TestFileFolder:
 
 
 class TestBackupFolder:
-    @pytest.mark.parametrize("place", ["", "s3://bucket/prefix"])
-    def test_none(self, place: str) -> None:
-        assert [] == doctor.look_at_backup_folder(place)
+    def test_none(self) -> None:
+        assert [] == doctor.look_at_backup_folder("")
+
+    def test_elsewhere(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What a backup there would be refused for is a fault before the first one is due."""
+        pytest.importorskip("obstore")
+        place, keys = "s3://bucket/prefix", ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+        for name in (*keys, *manifests.ROLE_VARIABLES):
+            monkeypatch.delenv(name, raising=False)
+        [found] = doctor.look_at_backup_folder(place, is_encrypted=True)
+        assert (False, True) == (found.ok, all(name in found.detail for name in keys))
+        for name in keys:
+            monkeypatch.setenv(name, "x")
+        [found] = doctor.look_at_backup_folder(place, is_encrypted=False)
+        assert (False, True) == (found.ok, "AFTERWORD_BACKUP_PASSPHRASE" in found.detail)
+        assert [] == doctor.look_at_backup_folder(place, is_encrypted=True)
 
     def test_absent_and_full(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The first backup makes it, where there is room."""

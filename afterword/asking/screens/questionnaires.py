@@ -349,7 +349,7 @@ async def overview(visit: Visit, db: Database) -> Response:
         problems=problems if may_update else [replace(one, url="") for one in problems],
         groups=rows_of(visit.words, work.draft.definition, path=f"{work.path}/edit", wrong=problems),
         length=length_text(visit.words, work.definition),
-        languages=[visit.words.language_name(one) for one in questionnaire.locales],
+        languages=[visit.words.language_name(one) for one in work.definition.locales],
         imported_from=imported_from or "",
         senders=senders,
         new_sender_url=address(pipelines.NEW, questionnaire=questionnaire.questionnaire_id)

@@ -454,6 +454,7 @@ async def open_pool(
     acquire_seconds: float = ACQUIRE_TIMEOUT_SECONDS,
     waiting_max: int = WAITING_MAX_DEFAULT,
     transaction_seconds: int = TRANSACTION_TIMEOUT_SECONDS,
+    command_seconds: float = COMMAND_TIMEOUT_SECONDS,
 ) -> Pool:
     """Open a pool on a PostgreSQL URL, with the timeouts of the house. Raises Unavailable when it cannot be reached.
 
@@ -462,7 +463,7 @@ async def open_pool(
     `statement_seconds_max`: how long a prepared statement is kept, and with it a plan that was made for smaller tables.
     `acquire_seconds`: how long one waits for a connection, a new one or another's, before it is Unavailable;
     `waiting_max`: how many may wait for that, before the next one is Unavailable at once.
-    `transaction_seconds`: how long a transaction may last; not before PostgreSQL 17.
+    `transaction_seconds`: how long a transaction may last; not before PostgreSQL 17. `command_seconds`: a statement.
     """
     settings = {
         "application_name": application_name,
@@ -488,7 +489,7 @@ async def open_pool(
             min_size=0,  # a process starts, and says that it is not ready, while the database is away
             max_size=size_max,
             timeout=CONNECT_TIMEOUT_SECONDS,
-            command_timeout=COMMAND_TIMEOUT_SECONDS,
+            command_timeout=command_seconds,
             max_cached_statement_lifetime=statement_seconds_max,
             server_settings=settings,
             connection_class=Connection,

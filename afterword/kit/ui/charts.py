@@ -14,6 +14,7 @@ from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.text import NOTHING, before_text, figure_text, suppressed_text, value_text
 
 PARTS: Final[Mapping[str, Marked]] = {"detractor": "Detractors", "passive": "Passives", "promoter": "Promoters"}
+BANDS: Final[Mapping[str, Marked]] = {"promoter": "happy", "passive": "neutral", "detractor": "unhappy", "": ""}
 HOUR_MARKS: Final = (0, 6, 12, 18)
 Bounds = tuple[float, float]
 Places = tuple[float, float, float]

@@ -25,7 +25,7 @@ from afterword.core.wire.exports import (
     typed,
 )
 from afterword.kit.texts import Texts
-from afterword.kit.ui.charts import PARTS
+from afterword.kit.ui.charts import BANDS, PARTS
 from afterword.listening.exports.writers import TooManyRows, Writer, chunks_of
 from afterword.listening.responses.rows import SCALES
 from afterword.listening.responses.service import CHANNELS
@@ -109,9 +109,9 @@ class Xlsx(Writer):
             self._sheet(words("Responses"), columns, sorted(ranks, key=lambda place: ranks[place])),
             self._sheet(words("IDs and other data"), columns, keys),
         ]
-        self._said = [
-            (place, said) for place, column in enumerate(columns) if (said := _SAID.get(column.subject)) is not None
-        ]
+        bands = PARTS if {one.type for one in table.questions if one.type in SCALES} == {"nps"} else BANDS
+        said = {**_SAID, "band": lambda words, cell: words(bands[cell]) if isinstance(cell, str) else None}
+        self._said = [(place, said[one.subject]) for place, one in enumerate(columns) if one.subject in said]
 
     def begin(self) -> bytes:
         for sheet in self._sheets:
@@ -233,6 +233,5 @@ class Xlsx(Writer):
 
 _SAID: Final[Mapping[str, Callable[[Texts, Cell], Cell]]] = {
     "channel_id": lambda words, cell: words(CHANNELS.get(cell if isinstance(cell, int) else None, "Link")),
-    "band": lambda words, cell: words(PARTS[cell]) if isinstance(cell, str) else None,
     "locale": lambda words, cell: words.language_name(cell) if isinstance(cell, str) else None,
 }

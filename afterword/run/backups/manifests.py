@@ -106,6 +106,9 @@ def _of_file(file: Path) -> list[Any]:
 
 
 S3_PREFIX: Final = "s3://"
+NOT_ENCRYPTED: Final = (
+    "A backup in a store elsewhere must be encrypted. Set AFTERWORD_BACKUP_PASSPHRASE or AFTERWORD_BACKUP_RECIPIENTS."
+)
 REQUEST_SECONDS_MAX: Final = 60
 CONNECT_SECONDS_MAX: Final = 10
 RETRIES_MAX: Final = 8  # by the library, which does not read Retry-After

@@ -54,10 +54,7 @@ async def save(
     A store elsewhere takes encrypted backups alone. Raises UnderWay, Invalid, CannotUse.
     """
     if location.is_remote and not sealer.recipients:
-        raise errors.Invalid(
-            "A backup in a store elsewhere must be encrypted. Set AFTERWORD_BACKUP_PASSPHRASE or "
-            "AFTERWORD_BACKUP_RECIPIENTS."
-        )
+        raise errors.Invalid(manifests.NOT_ENCRYPTED)
     async with open_session(url) as session, locker(session, url) as take:
         if not await take(store.LOCK_KEY):
             raise UnderWay("Another process makes a backup of this database.")

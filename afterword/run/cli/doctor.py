@@ -56,7 +56,7 @@ async def _examined(chosen: Settings) -> bool:
         async with context.open_context(chosen, migrate=False) as opened:
             return await show_findings(chosen, opened.database_url, opened.site)
     except CommandError as error:
-        return _show([Finding("database", ok=False, detail=str(error)), *await _examine(chosen, None)], [])
+        return _show([Finding("database", ok=False, detail=str(error)), *await _examine(chosen, None)], {})
 
 
 async def show_findings(chosen: Settings, database_url: str, site: Site) -> bool:
@@ -66,16 +66,16 @@ async def show_findings(chosen: Settings, database_url: str, site: Site) -> bool
         *await _secrets(database_url, site),
         *await _tokens(database_url),
     ]
-    return _show(findings, [url_with_key(site, name) for name in _shown(chosen)])
+    return _show(findings, {name: url_with_key(site, name) for name in _shown(chosen)})
 
 
-def _show(findings: list[Finding], keyed: list[str]) -> bool:
+def _show(findings: list[Finding], keyed: dict[str, str]) -> bool:
     for finding in findings:
         print(f"{_word(finding):5}  {finding.name:16} {finding.detail}")
         if finding.advice:
             print(f"{'':24}{finding.advice}")
-    for url in keyed:
-        print(f"Open it with its key: {url}")
+    for name, url in keyed.items():
+        print(f"Address of the {name}, with its key: {url}")
     faults = sum(not finding.ok for finding in findings)
     warnings = sum(finding.ok and finding.is_warning for finding in findings)
     counts = [f"{faults} to mend"] * (faults > 0) + [f"{warnings} to think of"] * (warnings > 0)
@@ -140,6 +140,7 @@ async def _examine(chosen: Settings, database_url: str | None, site: Site | None
             scan=chosen.scan,
             scan_seconds=chosen.scan_seconds,
             statement_cache=chosen.statement_cache,
+            encrypts_backups=bool(chosen.backup_passphrase or chosen.backup_recipients),
         ),
     )
 

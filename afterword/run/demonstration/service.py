@@ -214,7 +214,9 @@ AGENTS: Final = (("maria@demo.example", "Maria Agathou"), ("ben@demo.example", "
 async def open_pool(database_url: str) -> Pool:
     """A connection on which a shop may take long to fill."""
     limits = dict.fromkeys(("idle_in_transaction_session_timeout", "statement_timeout"), f"{SECONDS_MAX}s")
-    return await databases.open_pool(database_url, size_max=1, server_settings=limits, transaction_seconds=SECONDS_MAX)
+    return await databases.open_pool(
+        database_url, size_max=1, server_settings=limits, transaction_seconds=SECONDS_MAX, command_seconds=SECONDS_MAX
+    )
 
 
 class _Shop(msgspec.Struct):

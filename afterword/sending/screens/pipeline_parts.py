@@ -67,15 +67,7 @@ PARTS: Final[Mapping[str, Part]] = {
     ),
     "hours": Part(
         "Sending hours",
-        (
-            "weekdays",
-            "dispatch_start_time",
-            "dispatch_end_time",
-            "zone_of",
-            "time_zone",
-            "if_outside",
-            "on_holidays",
-        ),
+        ("weekdays", "dispatch_start_time", "dispatch_end_time", "zone_of", "time_zone", "if_outside", "on_holidays"),
     ),
     "reminders": Part("Reminders"),
     "sender": Part("Sender of the e-mail", ("sender_name", "sender_address", "reply_to"), (CHANNEL_EMAIL,)),

@@ -21,6 +21,7 @@ async def test_translations(office: Office, browser: Browser, path: str) -> None
     assert 404 == (await browser.get(page)).status_code
     assert 303 == (await browser.post(f"{path}/translations", data={"locale": "el"})).status_code
     assert "0 of 4" in text_of(await browser.get(f"{path}/translations"))
+    assert "<dd>English, Greek</dd>" in (await browser.get(path)).text
     assert f'href="{page}?show=missing"' in text_of(await browser.get(f"{path}/edit"))
     question_id = question.rsplit("/", 1)[1]
     title, food = f"{question_id}/title", f"{question_id}/choices/1"

@@ -15,6 +15,7 @@ from afterword.kit.texts import texts
 from afterword.listening.exports import workbook
 from afterword.listening.exports.workbook import Xlsx
 from afterword.listening.exports.writers import TooManyRows
+from tests.listening.exports import files
 from tests.listening.exports.conftest import COMMENT, CSAT, Shop
 from tests.listening.exports.files import LONG, bytes_of, table_of
 
@@ -188,9 +189,19 @@ class TestSeveralQuestionnaires:
         given = [type(one)(one.fixed, one.answers, seen=["Q", "Visit", 1, 9, 10, "promoter"]) for one in responses]
         found = opened(bytes_of(Xlsx(table, words=texts("console", "en"), names=NAMES), given))
         heads = [cell.value for cell in found.worksheets[0][1]]
+        assert "Promoters" == rows(found.worksheets[0])[0]["Group"]
         assert heads.index("Recommend?") + 1 == heads.index("Group")
         assert not {"Score", "Questionnaire"} & {*heads}
         assert {"Score", "Questionnaire"} <= {cell.value for cell in found.worksheets[1][1]}
+
+    def test_satisfied_people_are_no_promoters(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The names of NPS are of its answers alone."""
+        csat = [{**one, "type": "csat"} if one["type"] == "nps" else one for one in files.QUESTIONS]
+        monkeypatch.setattr(files, "QUESTIONS", csat)
+        table, responses = table_of(is_of_list=True)
+        given = [type(one)(one.fixed, {}, seen=["Q", "Visit", 1, 4, 5, "promoter"]) for one in responses]
+        found = opened(bytes_of(Xlsx(table, words=texts("console", "en"), names=NAMES), given))
+        assert "happy" == rows(found.worksheets[0])[0]["Group"]
 
 
 class TestNothingIsLost:

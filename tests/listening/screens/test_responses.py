@@ -44,6 +44,19 @@ async def test_tabs_and_filters(shop: House, browser: Browser) -> None:
         assert 200 == (await browser.get(f"/console/responses?{query}")).status_code, query
 
 
+async def test_period_of_a_link(shop: House, browser: Browser) -> None:
+    """The moments of a chart are the chosen period of the form, until another period is chosen."""
+    moments, path = "2020-01-01T00:00:00+00:00/2020-02-01T00:00:00+00:00", "/console/responses"
+    page = await browser.get(path, params={"between": moments})
+    assert [] == links_of(page)
+    form = html.unescape(page.text).partition('action="/console/responses"')[2].partition("</form>")[0]
+    shown = re.sub(r"[\u2068\u2069]", "", form)
+    assert f'<option value="{moments}" selected>Jan 1 to Feb 1</option>' in shown
+    assert 'name="between"' not in form
+    assert [] == links_of(await browser.get(path, params={"period": moments, "search": ""}))
+    assert 3 == len(links_of(await browser.get(path, params={"period": "7"})))
+
+
 async def test_open(shop: House, browser: Browser) -> None:
     link = links_of(await browser.get("/console/responses?tab=unhappy"))[0]
     page = await browser.get(link)

@@ -32,7 +32,9 @@ class TestResume:
         assert f"account {account_id}: 535 wrong password" in examined.stdout
         assert "leave a pause that a person wants. Then run `afterword account resume ID`" in examined.stdout
         assert "Resumed demo, channel 1.\n" == operator.done("resume")
-        assert "No account is paused." in operator.run("doctor").stdout
+        mended = operator.run("doctor").stdout
+        assert "No account is paused." in mended
+        assert "Address of the outbox, with its key: http" in mended
 
 
 def test_no_installation(tmp_path: Path) -> None:

@@ -42,6 +42,12 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "MESSAGES_A_DAY", service.MESSAGES_A_DAY // 4)
 
 
+async def test_slow_machine(database_url: str) -> None:
+    """Neither the server nor the driver ends a statement that takes longer than those of requests may."""
+    async with await service.open_pool(database_url) as pool, db.connection(pool) as database:
+        assert await database.fetch_value("select true from pg_sleep($1)", db.COMMAND_TIMEOUT_SECONDS + 0.1)
+
+
 @pytest.fixture
 async def shop(pool: db.Pool) -> Shop:
     return Shop(pool, await seed(pool, SITE))
