@@ -41,7 +41,7 @@ class _Tally(msgspec.Struct):
     counts: Counter[str] = msgspec.field(default_factory=Counter[str])
     wrong: list[tuple[int, str]] = msgspec.field(default_factory=list[tuple[int, str]])
     rows: int = 0
-    columns: dict[str, str] = field(default_factory=dict[str, str])  # their names, by the pointers of errors
+    columns: dict[str, str] = msgspec.field(default_factory=dict[str, str])  # their names, by the pointers of errors
 
     def add(self, batch: Sequence[Line], outcomes: Sequence[Outcome]) -> None:
         for (number, _), outcome in zip(batch, outcomes, strict=True):
