@@ -153,10 +153,9 @@ class _Reader:
         if make is None:
             one.entry.lost(parts.NO_QUESTION, name=kind[:60])
         one.ask(**(make(one) or {} if make else {}))
-        self._around(element, name)
+        self._leave_out_checks(element, name)
 
-    def _around(self, element: Mapping[str, Any], name: str) -> None:
-        """What its question does beside asking."""
+    def _leave_out_checks(self, element: Mapping[str, Any], name: str) -> None:
         title = self.draft.text(element.get("title")) or name
         if any(element.get(each) not in (None, "", [], {}) for each in _FILLED):
             self.draft.read.leave_out("setting", name, title, drafting.FILLED)
