@@ -32,7 +32,7 @@ async def test_seen(client: Client) -> None:
     async with browser_of(client.queue.pool) as browser:
         await log_in(browser)
         page = await browser.get(METADATA)
-        assert "In 3 of the last 1000. Old Town: 2; Harbour: 1" in plain(page.text)
+        assert "In 3 of the last 1,000. Old Town: 2; Harbour: 1" in plain(page.text)
         address = re.search(rf'href="({METADATA}/new\?kind=questionnaire&name=branch)"', html.unescape(page.text))
         assert address is not None
         assert 'value="branch"' in (await browser.get(address[1])).text

@@ -104,7 +104,7 @@ async def test_pages_show_each_entry_once(office: Office, browser: Browser) -> N
     url = AUDIT + "?kind=sequence"
     while url:
         text = (await browser.get(url)).text
-        seen += re.findall(r"“(no\. \d+)”", text)
+        seen += re.findall(r"“\u2068(no\. \d+)\u2069”", text)
         found = NEXT.search(text)
         url = html.unescape(found[1]) if found else ""
     assert [f"no. {n}" for n in range(2 * audit.ROWS, 0, -1)] == seen
