@@ -617,7 +617,7 @@ class TestBackupFolder:
         assert [] == doctor.look_at_backup_folder("")
 
     def test_elsewhere(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """What a backup there would be refused for is a fault before the first one is due."""
+        """A reason to refuse each backup there is a fault before the first one is due."""
         pytest.importorskip("obstore")
         place, keys = "s3://bucket/prefix", ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
         for name in (*keys, *manifests.ROLE_VARIABLES):

@@ -85,7 +85,7 @@ async def read(
 
 def _read_row(raw: bytes, route: Route, context: Context, read_only: frozenset[str]) -> msgspec.Struct | errors.Invalid:
     if len(raw) > RECORD_BYTES_MAX:
-        return errors.Invalid.at("", "too_long", f"A record may have {RECORD_BYTES_MAX:,} bytes.")
+        return errors.Invalid.at("", "too_long", f"A record may have at most {RECORD_BYTES_MAX:,} bytes.")
     try:
         document = parsing.read_json(raw, depth_max=route.depth_max)
     except errors.Malformed as refusal:
