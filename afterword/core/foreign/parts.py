@@ -7,6 +7,7 @@ report. The sentences are shown in the console too, so they stand in its catalog
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import unescape
+from itertools import count
 from typing import Any, Final, Literal
 
 import msgspec
@@ -255,14 +256,19 @@ def locale_of(tag: object) -> str | None:
 
 
 def values_of(codes: Sequence[str], entry: Entry) -> dict[str, int]:
-    """The values of choices by their codes: the numbers themselves, those behind a common letter, or the places.
+    """The values of choices by their codes: the numbers themselves, those behind a common letter, or free ones.
 
-    `entry` says which number stands for which code, where they differ.
+    A number that is a code never becomes another choice's, since past answers have it. `entry` says which number
+    stands for which code, where they differ.
     """
     kept = [_number(code) for code in codes]
     numbers = kept if _are_values(kept) else [_number(code.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ_")) for code in codes]
-    found = numbers if _are_values(numbers) else list(range(1, len(codes) + 1))
-    by_code = dict(zip(codes, (int(one or 0) for one in found), strict=True))
+    if not _are_values(numbers):
+        pairs = zip(codes, kept, strict=True)
+        own = {code: number for code, number in pairs if str(number) == code and _are_values([number])}
+        free = (number for number in count(1) if number not in own.values())
+        numbers = [own.get(code) or next(free) for code in codes]
+    by_code = dict(zip(codes, (int(one or 0) for one in numbers), strict=True))
     if any(str(value) != code for code, value in by_code.items()):
         say_codes([*by_code.items()], entry)
     return by_code

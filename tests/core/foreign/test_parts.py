@@ -83,11 +83,12 @@ def test_locale(tag: object, expected: str | None) -> None:
         (["1", "2", "5"], [1, 2, 5], False),
         (["A1", "A2", "A10"], [1, 2, 10], True),
         (["F", "M"], [1, 2], True),
-        (["0", "1"], [1, 2], True),
+        (["0", "1"], [2, 1], True),
         (["1", "01"], [1, 2], True),
         (["A1", "B1"], [1, 2], True),
-        (["5000", "1"], [1, 2], True),
-        (["²", "1"], [1, 2], True),
+        (["5000", "1"], [2, 1], True),
+        (["x", "1", "-3"], [2, 1, 3], True),
+        (["²", "1"], [2, 1], True),
     ],
 )
 def test_values_of_codes(codes: list[str], expected: list[int], *, is_told: bool) -> None:
