@@ -25,7 +25,7 @@ from afterword.errors import FieldError, Sentence
 ASK: Final = "?"
 REST: Final = "*"  # all columns that nobody knows
 ASKED_SHOWN_MAX: Final = 10
-UNSAID: Final = "Say what {n} columns mean, or leave them out: {names}."
+UNSAID: Final = "Say what these columns mean, or leave them out: {names}."
 TWICE: Final = "Column “{name}”: another column has this meaning too."
 OPEN_DATES: Final = "Say whether the day or the month comes first in the dates of “{name}”."
 LEFT_OUT: Final = ""
@@ -101,8 +101,8 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
         asked = [name for name, meaning in found.items() if meaning == ASK]
         found |= dict.fromkeys(asked, said.get(REST, ASK))
         if ASK in found.values():
-            names = ", ".join(f"“{name}”" for name in asked[:ASKED_SHOWN_MAX])
-            wrong.append(Sentence(UNSAID, n=len(asked), names=names))
+            shown = [f"“{name}”" for name in asked[:ASKED_SHOWN_MAX]] + ["…"] * (len(asked) > ASKED_SHOWN_MAX)
+            wrong.append(Sentence(UNSAID, names=", ".join(shown)))
         errors.check([errors.FieldError("required", one, pointer="/map") for one in wrong])
         meant = [meaning for meaning in found.values() if meaning]
         twice = [(place, name) for place, name in enumerate(table.names) if meant.count(found[name]) > 1]

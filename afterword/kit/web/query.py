@@ -177,8 +177,8 @@ class Columns:
         """Returns None for an unknown column, and adds an error that lists the columns."""
         column = self._by_name.get(name)
         if column is None:
-            there_are = ", ".join(self.names[:COLUMNS_NAMED_MAX])
-            context.error(pointer, "unknown_column", f"There is no such column here. There are: {there_are}.")
+            there_are = f" There are: {', '.join(self.names[:COLUMNS_NAMED_MAX])}." if self.names else ""
+            context.error(pointer, "unknown_column", f"There is no such column here.{there_are}")
         return column
 
 

@@ -7,7 +7,7 @@ import pytest
 from afterword import errors
 from afterword.core.questionnaires import definition
 from afterword.core.questionnaires.metadata import GLOBAL, Declared, MetadataDefinition
-from afterword.core.wire.response_columns import ASK, CHANNEL, LEFT_OUT, Columns, Table, headed
+from afterword.core.wire.response_columns import ASK, ASKED_SHOWN_MAX, CHANNEL, LEFT_OUT, Columns, Table, headed
 from tests.core.questionnaires.test_definition import give_id
 
 CHOICES = [{"value": 1, "label": "Price"}, {"value": 2, "label": "Speed, on time"},
@@ -104,13 +104,16 @@ def test_what_is_open_is_asked() -> None:
 def test_what_somebody_says() -> None:
     table = Table(["score", "Colour", "Size"], [["9", "red", "7"], ["3", "blue", "8"]])
     refusals = [
-        ({}, "Say what 2 columns mean, or leave them out: “Colour”, “Size”."),
+        ({}, "Say what these columns mean, or leave them out: “Colour”, “Size”."),
         ({"*": "", "Weight": ""}, "There is no column “Weight”."),
         ({"*": "", "Colour": "answer.colour"}, "No column can mean “answer.colour”."),
     ]
     for said, sentence in refusals:
         with pytest.raises(errors.Invalid, match=sentence):
             COLUMNS.chosen(table, said)
+    names = [f"Column {n}" for n in range(ASKED_SHOWN_MAX + 1)]
+    with pytest.raises(errors.Invalid, match=f"“Column {ASKED_SHOWN_MAX - 1}”, …"):
+        COLUMNS.chosen(Table(names, [["x"] * len(names)]), {})
     expected = {"score": "answer.score", "Colour": "answer.words", "Size": LEFT_OUT}
     assert expected == COLUMNS.chosen(table, {"Colour": "answer.words", "*": ""})
     assert "completed_time" == COLUMNS.guess(Table(["EndDate", "RecordedDate"], []))["EndDate"]

@@ -131,7 +131,7 @@ class TestFilesOfOthers:
         file = operator.folder / "past.csv"
         words = ("responses", "import", str(file), "--questionnaire", house.questionnaire_id)
         file.write_text(f"ResponseId;{asked};EndDate;Colour\nR_1;5 - good;01/05/2024;red\nR_2;1;02/05/2024;blue\n")
-        assert "Say what 1 columns mean" in operator.refused(*words)
+        assert "Say what these columns mean" in operator.refused(*words)
         assert "--map takes NAME=MEANING" in operator.refused(*words, "--map", "Colour")
         assert "day or the month comes first" in operator.refused(*words, "--map", "Colour=")
         rest = ("--map", "Colour=", "--dates", "day")
