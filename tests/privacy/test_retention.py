@@ -19,6 +19,7 @@ ABSENT = "z" * 22
 TURNS_MAX = 500
 # Rows that have a limit of their own, which no period prolongs: hours or days, see docs/privacy.md.
 GONE = {"answer", "questionnaire_instance"}  # by each period of its own, and by both that stand for several
+OF_OTHER_JOBS = {"export_piece", "source_event"}  # they go by ages of their own
 SHORT_LIVED = {"idempotency_key", "outbox_message", "trial", "queue_import_row", "queue_import_piece"}
 
 
@@ -81,8 +82,7 @@ class TestRuns:
         await keep(desk, anonymize_after_days=60, exports_days=1)
         before = await figures(desk)
         await work(desk, days=61)
-        of_other_jobs = {"export_piece", "source_event"}  # these go by ages of their own
-        assert of_other_jobs >= await left(desk, known.canary)
+        assert OF_OTHER_JOBS >= await left(desk, known.canary)
         assert before == await figures(desk)
         shown = await desk.ask("GET", f"/q/instance/{known.instance_id}")
         assert shown["submitted_time"]

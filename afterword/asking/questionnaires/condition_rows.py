@@ -329,7 +329,7 @@ def _phrase(words: Texts, node: object, subjects: Subjects, *, is_inner: bool = 
 def _comparison(words: Texts, leaf: Document, subject: Subject) -> str:
     row = _row_of(leaf, subject, 0)
     text = words(COMPARISONS[row.operator]) if row.operator in COMPARISONS else ""
-    name = words("“{title}”", title=subject.text) if subject.is_quoted else subject.text
+    name = words("“{title}”").replace("{title}", subject.text) if subject.is_quoted else subject.text
     return text and f"{name} {text} {row.value}".strip()
 
 

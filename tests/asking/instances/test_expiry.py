@@ -135,15 +135,16 @@ async def _die(pool: db.Pool, later: timedelta) -> None:
 async def test_reads_what_went_out_then(pool: db.Pool, house: House, issue: Issue) -> None:
     """Among many instances the blocks of that hour are read, not the table."""
     made = await issue(30)
-    await execute(
-        pool,
-        """insert into questionnaire_instance (organization_id, instance_id, questionnaire_id, version_id, responder_id,
-             short_code, locale, valid_days, editable, question_ids, created_time)
-           select organization_id, lpad(n::text, 22, '0'), questionnaire_id, version_id, responder_id,
-             lpad(n::text, 12, '0'), 'en', 30, false, '{}', now() - interval '100 days' + n * interval '2 minutes'
-           from questionnaire_instance, generate_series(1, 60000) n where instance_id = $1""",
-        made.instance_id,
-    )
+    for first in range(1, 60_000, 10_000):
+        await execute(
+            pool,
+            """insert into questionnaire_instance (organization_id, instance_id, questionnaire_id, version_id,
+                 responder_id, short_code, locale, valid_days, editable, question_ids, created_time)
+               select organization_id, lpad(n::text, 22, '0'), questionnaire_id, version_id, responder_id,
+                 lpad(n::text, 12, '0'), 'en', 30, false, '{}', now() - interval '100 days' + n * interval '2 minutes'
+               from questionnaire_instance, generate_series($2::integer, $2 + 9999) n where instance_id = $1""",
+            *(made.instance_id, first),
+        )
     async with db.connection(pool) as database:
         raw: Any = database._connection
         await raw.execute("analyze questionnaire_instance")
