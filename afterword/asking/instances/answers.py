@@ -239,9 +239,7 @@ class AnswerContext(msgspec.Struct, frozen=True, kw_only=True):
     responder_metadata: Mapping[str, str]
     facts: Facts
     answers: Mapping[str, Given]
-    coupons: Mapping[str, str] = msgspec.field(
-        default_factory=dict[str, str]
-    )  # the codes that it has, by the key of the pool
+    coupons: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])  # its codes, by the key of the pool
 
 
 class Start(msgspec.Struct, frozen=True):

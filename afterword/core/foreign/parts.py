@@ -264,8 +264,7 @@ def values_of(codes: Sequence[str], entry: Entry) -> dict[str, int]:
     kept = [_number(code) for code in codes]
     numbers = kept if _are_values(kept) else [_number(code.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ_")) for code in codes]
     if not _are_values(numbers):
-        pairs = zip(codes, kept, strict=True)
-        own = {code: number for code, number in pairs if str(number) == code and _are_values([number])}
+        own = {code: n for code, n in zip(codes, kept, strict=True) if str(n) == code and _are_values([n])}
         free = (number for number in count(1) if number not in own.values())
         numbers = [own.get(code) or next(free) for code in codes]
     by_code = dict(zip(codes, (int(one or 0) for one in numbers), strict=True))

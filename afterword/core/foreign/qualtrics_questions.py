@@ -80,9 +80,10 @@ class Question:
         return one
 
     def codes(self, names: Sequence[str], member: str) -> dict[str, str]:
-        """The codes that entries have in exports; their ids where two have the same."""
+        """The codes that entries have in exports; of those that share one the first has it, and the others none."""
         found = {name: str(at(self.payload, member, name) or name) for name in names}
-        return found if len(set(found.values())) == len(found) else {name: name for name in names}
+        first = {code: name for name, code in reversed(found.items())}
+        return {name: code if first[code] == name else f"{code} ({name})" for name, code in found.items()}
 
     def choices(self, one: Making, kind: str, names: Sequence[str], member: str = "Choices") -> dict[str, Any]:
         """Sets them with their codes, if those are numbers of ours, and gives their values by ids."""

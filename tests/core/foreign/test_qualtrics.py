@@ -109,6 +109,11 @@ class TestTraps:
         assert not line_of(made, "question").whole
         assert "a code is a number from 1 to 1,000" in told(made)
 
+    def test_a_code_of_two_is_the_firsts(self) -> None:
+        made = read(survey(CHOICE | {"RecodeValues": {"1": "1", "2": "1", "3": "2"}}))
+        assert [1, 3, 2] == [one["value"] for one in asked(made)[0]["choices"]]
+        assert "1 = 1, 1 = 3, 2 = 2." in told(made)
+
     def test_choices_of_a_matrix_are_its_rows(self) -> None:
         made = read(
             survey(q("QID1", "Matrix", "Likert", "SingleAnswer", choices=ABC, answers={"1": "Bad", "2": "Good"}))
