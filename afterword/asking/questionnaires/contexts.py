@@ -1,6 +1,6 @@
 """The context of a report: the questions of its questionnaires and the settings of its organization."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set as AbstractSet
 from types import MappingProxyType
 from typing import Final
 
@@ -68,23 +68,33 @@ async def context_of(db: Database, *, organization_id: str, owners: Mapping[str,
         await metadata.declared(db, organization_id=organization_id, application_id=each)
         for each in sorted(set(owners.values()))
     ]
+    questions, together = await questions_of(db, organization_id=organization_id, version_ids=version_ids)
     return ReportContext(
         organization_id=organization_id,
         time_zone=organization.time_zone,
         minimum_base=organization.minimum_base,
         first_weekday=organization.first_weekday,
-        questions=await questions_of(db, organization_id=organization_id, version_ids=version_ids),
+        questions=questions,
+        together=together,
         declared=declared,
     )
 
 
-async def questions_of(db: Database, *, organization_id: str, version_ids: Sequence[str]) -> dict[str, Question]:
-    """The questions of versions by id, each as the first of them has it, with the choices that others had."""
+async def questions_of(
+    db: Database, *, organization_id: str, version_ids: Sequence[str]
+) -> tuple[dict[str, Question], Sequence[AbstractSet[str]]]:
+    """The questions of versions by id, each as the first of them has it, with the choices that others had.
+
+    And the ids of those that each version asks.
+    """
     found: dict[str, Question] = {}
+    together: list[AbstractSet[str]] = []
     for version_id in version_ids:
         version = await questionnaires_store.get_version(db, organization_id=organization_id, version_id=version_id)
-        for question in version.definition.questions():
+        questions = version.definition.questions()
+        together.append({each.question_id for each in questions})
+        for question in questions:
             newer = found.setdefault(question.question_id, question)
             if newer.choices != question.choices:
                 found[question.question_id] = newer.naming(question)
-    return found
+    return found, together

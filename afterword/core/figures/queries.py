@@ -73,6 +73,7 @@ class ReportContext(msgspec.Struct, frozen=True, kw_only=True):
     first_weekday: int
     questions: Mapping[str, Question]
     declared: Sequence[Declared]
+    together: Sequence[AbstractSet[str]] = ()  # the questions that a version asks, of each version
     test: bool = False
     protected: bool = False  # for a reader of figures alone
     unread: AbstractSet[str] = frozenset()  # the kinds of VALUE_SCOPES that the reader may not read one by one

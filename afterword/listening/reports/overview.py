@@ -270,15 +270,14 @@ async def overview_of(
     """
     if not subjects.owners:
         return None
-    owners = subjects.owners
+    owners, organization_id = subjects.owners, caller.organization_id
+    questions, _ = await contexts.questions_of(db, organization_id=organization_id, version_ids=subjects.version_ids)
     context = ReportContext(
-        organization_id=caller.organization_id,
+        organization_id=organization_id,
         time_zone=subjects.time_zone,
         minimum_base=subjects.minimum_base,
         first_weekday=subjects.first_weekday,
-        questions=await contexts.questions_of(
-            db, organization_id=caller.organization_id, version_ids=subjects.version_ids
-        ),
+        questions=questions,
         declared=(),  # no figure is by metadata
         test=caller.test,
         protected=not caller.reads_answers,

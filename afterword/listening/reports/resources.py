@@ -48,14 +48,19 @@ class MetricWanted(fields.Request):
     question_id: fields.Id | None = None
 
 
-class ReportSpec(fields.Request):
-    """The definition of a custom report: metrics or a template, questionnaires, groups, period."""
+class ReportParameters(fields.Request, kw_only=True):
+    """What a template and a custom report are both asked for."""
 
-    questionnaire_ids: QuestionnaireIds
-    metrics: Annotated[list[MetricWanted], Meta(max_length=METRICS_MAX)] | UnsetType = UNSET
-    template_id: TemplateId | None = None
+    from_time: fields.Moment | None = None
+    to_time: fields.Moment | None = None
+    calendar_period: CalendarPeriod | None = None
+    time_zone: fields.Zone | None = None
+    date_basis: Basis | None = None
+    level: Level = 0.95
+    compare: Compare = "none"
     question_id: fields.Id | None = None
     metric: Metric | None = None
+    bucket: Bucket | None = None
     metadata: Annotated[str, Meta(min_length=1, max_length=300)] | None = None
     channel_id: Annotated[int, Meta(ge=1, le=32_767)] | None = None
     pipeline_id: fields.Id | None = None
@@ -63,17 +68,17 @@ class ReportSpec(fields.Request):
     question_ids: Annotated[list[fields.Id], Meta(max_length=200)] | None = None
     by: By | None = None
     band: Band | None = None
+
+
+class ReportSpec(ReportParameters):
+    """The definition of a custom report: metrics or a template, questionnaires, groups, period."""
+
+    questionnaire_ids: QuestionnaireIds
+    metrics: Annotated[list[MetricWanted], Meta(max_length=METRICS_MAX)] | UnsetType = UNSET
+    template_id: TemplateId | None = None
     group_by: Annotated[list[GroupBy], Meta(max_length=GROUPS_MAX)] | UnsetType = UNSET
-    bucket: Bucket | None = None
     filter: Condition | None = None
-    from_time: fields.Moment | None = None
-    to_time: fields.Moment | None = None
     last_days: Annotated[int, Meta(ge=1, le=DAYS_MAX)] | None = None
-    calendar_period: CalendarPeriod | None = None
-    date_basis: Basis | None = None
-    time_zone: fields.Zone | None = None
-    compare: Compare = "none"
-    level: Level = 0.95
     chart: Literal["table", "bar", "line", "gauge"] = "table"
 
 
@@ -199,28 +204,11 @@ class ReportResult(fields.Resource):
     truncated: bool
 
 
-class TemplateQuery(fields.Request):
+class TemplateQuery(ReportParameters):
     """The parameters of all templates; GET /report/template lists those of each."""
 
     questionnaire_id: QuestionnaireIds
-    from_time: fields.Moment | None = None
-    to_time: fields.Moment | None = None
-    calendar_period: CalendarPeriod | None = None
-    time_zone: fields.Zone | None = None
-    date_basis: Basis | None = None
     filter: Annotated[str, Meta(max_length=FILTER_CHARACTERS_MAX)] | None = None
-    level: Level = 0.95
-    compare: Compare = "none"
-    question_id: fields.Id | None = None
-    metric: Metric | None = None
-    bucket: Bucket | None = None
-    metadata: Annotated[str, Meta(min_length=1, max_length=300)] | None = None
-    channel_id: Annotated[int, Meta(ge=1, le=32_767)] | None = None
-    pipeline_id: fields.Id | None = None
-    outcome_question_id: fields.Id | None = None
-    question_ids: Annotated[list[fields.Id], Meta(max_length=200)] | None = None
-    by: By | None = None
-    band: Band | None = None
 
 
 class ReportRun(fields.Request):

@@ -198,7 +198,9 @@ def _defaults(template_id: str, context: ReportContext, chosen: Mapping[str, str
             rated = scored or list(context.of_types(*sorted(core_cells.DISTRIBUTED)))
             return {"question_id": rated[0]} if rated else {}
         case "drivers":
-            return {"outcome_question_id": scored[0]} if scored else {}
+            rated = {each for each, one in context.questions.items() if core_cells.is_rated(one)}
+            among = set[str]().union(*(asked for asked in context.together if len(asked & rated) > 1))
+            return {"outcome_question_id": next((one for one in scored if one in among), scored[0])} if scored else {}
         case _:
             return {}
 

@@ -54,37 +54,36 @@ ZONE_OF: Final = {
 }  # fmt: skip
 LANGUAGES: Final = {"en": "English", "el": "Ελληνικά", "de": "Deutsch", "ar": "العربية"}  # of the customers' pages
 COLOR: Final = "#005d69"  # that of a page without a visual
-# Name in the library, title, and a note why.
-STARTERS: Final[tuple[tuple[str, Marked, Marked], ...]] = (
-    (
-        "after_delivery",
+# Title and a note why, by the name in the library.
+STARTERS: Final[Mapping[str, tuple[Marked, Marked]]] = {
+    "after_delivery": (
         "After a delivery",
         "How satisfied customers are with one order (CSAT). Find out what went wrong while you can still fix it.",
     ),
-    (
-        "support_case",
+    "support_case": (
         "After a support case",
         "How easy it was to get help (CES). Effort is the best predictor of who stays after a problem.",
     ),
-    (
-        "relationship",
+    "relationship": (
         "Would you recommend us?",
         (
             "How likely customers are to recommend you (NPS), asked now and then. It shows where you stand over the "
             "months."
         ),
     ),
-    (
-        "restaurant_visit",
+    "store_visit": (
+        "After a visit to your store",
+        "The visit as a whole (CSAT), then advice, prices and waiting side by side.",
+    ),
+    "restaurant_visit": (
         "After a visit to your restaurant",
         "The visit as a whole (CSAT), then food, service and waiting side by side.",
     ),
-    (
-        "appointment",
+    "appointment": (
         "After an appointment",
         "How satisfied people are with an appointment or a service visit (CSAT), and how long they waited.",
     ),
-)
+}
 STEPS: Final[tuple[Marked, ...]] = ("You", "Organization", "Questionnaire", "Test message")
 FRAMED: Final = (
     HEADERS["Content-Security-Policy"]
@@ -166,7 +165,7 @@ async def questionnaire_page(visit: Visit, db: Database) -> Response:
 @routes.post(QUESTIONNAIRE, scope="Questionnaire.Create")
 async def take_questionnaire(visit: Visit) -> Response:
     name, color = _name(visit.form.text("name")), visit.form.text("color") or COLOR
-    display_name = visit.words(next(title for starter, title, _ in STARTERS if starter == name))
+    display_name = visit.words(STARTERS[name][0])
     try:
         async with visit.write() as db:
             first = (await applications_of(visit, db))[0]
@@ -262,9 +261,10 @@ async def first_steps(visit: Visit, db: Database) -> Sequence[Step]:
         words("Send yourself a test message and answer it"), f"{WELCOME}/{questionnaire_id}/message", done.has_tested
     )
     way_out, url = await _way_out(visit, db, questionnaire)
+    mail_url = providers.PROVIDERS if visit.session.mail_fails else f"{providers.PROVIDERS}/new"
     steps = [
         *([test] if has_starter or done.has_tested else []),
-        Step(words("Connect your mail server"), f"{providers.PROVIDERS}/new", not visit.keeps_mail),
+        Step(words("Connect your mail server"), mail_url, not (visit.keeps_mail or visit.session.mail_fails)),
         Step(way_out, url, done.has_sent),
         Step(words("Hear about unhappy customers: create an alert"), alert_rules.NEW_PATH, done.has_alert),
         Step(words("Invite colleagues"), "/console/settings/people", done.has_colleagues),
@@ -308,7 +308,7 @@ async def _pipeline(visit: Visit, db: Database) -> str:
 
 
 def _name(text: str | None) -> str:
-    return text if text in starters.NAMES else STARTERS[0][0]
+    return text if text in STARTERS else next(iter(STARTERS))
 
 
 def _languages(default: str) -> Mapping[str, str]:
@@ -353,7 +353,7 @@ def _questionnaire_form(visit: Visit, name: str, color: str, refusal: errors.Ref
         starters=STARTERS,
         chosen=name,
         color=color,
-        shown=next(title for each, title, _ in STARTERS if each == name),
+        shown=STARTERS[name][0],
     )
 
 

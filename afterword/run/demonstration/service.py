@@ -185,16 +185,16 @@ async def _settle_statistics(db: Database) -> None:
     )
 
 
-QUESTIONNAIRES: Final = ("after_delivery", "relationship", "support_case")
+QUESTIONNAIRES: Final = ("after_delivery", "relationship", "store_visit", "support_case")
 VISITOR: Final = "visitor@demo.example"
 SECONDS_MAX: Final = 300  # in one transaction, idle while answers are drawn: a busy machine takes long
 DAYS: Final = 90
-MESSAGES_A_DAY: Final = 110  # fewer on Sundays
+MESSAGES_A_DAY: Final = 145  # fewer on Sundays
 PEOPLE: Final = 3_000
 SEED: Final = 20_260_901
 BRANCHES: Final[Mapping[str, tuple[float, float]]] = {  # share of a good experience at the start and at the end
-    "Harbour Street": (0.72, 0.86),
-    "Old Town": (0.72, 0.62),
+    "Harbour Street": (0.78, 0.9),
+    "Old Town": (0.72, 0.58),
     "Online": (0.55, 0.86),
 }
 LOCALES: Final[Mapping[str, int]] = {"en": 60, "el": 18, "de": 17, "ar": 5}
@@ -241,15 +241,9 @@ async def fill(db: Database, *, organization_id: str, application_id: str, secre
         for email, name in AGENTS
     ]
     sent = await _sent(db, organization_id=organization_id)
-    rule = await nouns.insert(
-        ALERT,
-        db,
-        organization_id=organization_id,
-        key=ids.ordered(now),
-        columns={**_RULE, "application_id": application_id, **_conditions(sent)},
-        now=now,
-        by=None,
-    )
+    made: dict[str, Any] = {"organization_id": organization_id, "now": now, "by": None}
+    columns = {**_RULE, "application_id": application_id, **_conditions(sent)}
+    rule = await nouns.insert(ALERT, db, key=ids.ordered(now), columns=columns, **made)
     await themes.add_ready(db, caller=installation(organization_id), language="en", now=now)
     shop = _Shop([agent.user_id for agent in agents], _words(), random.Random(SEED), now)  # noqa: S311  no secret
     await asyncio.to_thread(_draw, shop, sent, secret=secret)
@@ -265,15 +259,8 @@ async def fill(db: Database, *, organization_id: str, application_id: str, secre
     )
     await _settle_statistics(db)
     spec = _report(sent)
-    await nouns.insert(
-        REPORT,
-        db,
-        organization_id=organization_id,
-        key=ids.ordered(now),
-        columns={"title": "NPS of our stores", "spec": spec, "questionnaire_ids": spec["questionnaire_ids"]},
-        now=now,
-        by=None,
-    )
+    columns = {"title": "NPS of our stores", "spec": spec, "questionnaire_ids": spec["questionnaire_ids"]}
+    await nouns.insert(REPORT, db, key=ids.ordered(now), columns=columns, **made)
     return len(answered)
 
 
@@ -345,18 +332,16 @@ class _Sent(msgspec.Struct, frozen=True):
     def score(self) -> Question:
         return next(question for question in self.questions if question.type in SCORES)
 
+    @property
+    def is_of_stores(self) -> bool:
+        return any(question.rows for question in self.questions)
+
 
 def _report(sent: Sequence[_Sent]) -> dict[str, Any]:
-    return document_of(
-        ReportSpec(
-            questionnaire_ids=list(dict.fromkeys(one.questionnaire_id for one in sent)),
-            template_id="by_metadata",
-            metric="nps",
-            metadata="questionnaire_metadata:store_id",
-            last_days=DAYS,
-            compare="rest",
-        )
-    )
+    asked = list(dict.fromkeys(one.questionnaire_id for one in sent))
+    group = "questionnaire_metadata:store_id"
+    spec = ReportSpec(asked, template_id="by_metadata", metric="nps", metadata=group, last_days=DAYS, compare="rest")
+    return document_of(spec)
 
 
 async def _sent(db: Database, *, organization_id: str) -> list[_Sent]:
@@ -428,7 +413,7 @@ def _message(shop: _Shop, one: _Sent, *, time: datetime) -> dict[str, Any]:
         "pipeline_id": one.pipeline_id,
         "version_id": one.version_id,
         **{name: person[name] for name in ("identifier", "address_key", "responder_id", "locale")},
-        "metadata": {"store_id": chance.choices([*BRANCHES], (3, 2, 4))[0]},
+        "metadata": {"store_id": chance.choices([*BRANCHES], (3, 2, 0 if one.is_of_stores else 4))[0]},
         "external_reference": f"{ORDER_FIRST + len(shop.messages)}",
         "time": time,
         "status": Item.IGNORED if is_capped else Item.SENT,
@@ -461,14 +446,26 @@ def _ratings(question: Question, mood: str) -> Sequence[int]:
     return [low - 1, *values, *values] if mood == "happy" else values
 
 
+def _words_of(shop: _Shop, one: _Sent) -> Mapping[str, Any]:
+    return shop.words["stores"] if one.is_of_stores else shop.words
+
+
+def _part(chance: random.Random, mood: str, place: int) -> int:
+    """The column, 1 to 5, that a part of the visit gets: the first ones follow the mood, the last ones hardly."""
+    follows = chance.random() < 0.8 - place * 0.15
+    return chance.choice({"happy": (4, 5), "neutral": (3, 4), "unhappy": (1, 2)}[mood] if follows else range(2, 6))
+
+
 def _respond(shop: _Shop, one: _Sent, message: Mapping[str, Any], *, mood: str) -> None:
     chance = shop.chance
-    note = chance.choice(shop.words[message["locale"]][mood])
+    note = chance.choice(_words_of(shop, one)[message["locale"]][mood])
     for question in one.questions:
         if question.type in SCORES:
             value: Any = chance.choice(_ratings(question, mood))
         elif question.shape == "text":
             value = note if chance.random() < COMMENTED[mood] else None
+        elif question.rows:
+            value = {row.row_id: _part(chance, mood, place) for place, row in enumerate(question.rows)}
         elif question.shape == "choices":
             value = sorted(chance.sample(range(1, 7), chance.choice((1, 1, 2))))
         else:
@@ -482,7 +479,7 @@ def _respond(shop: _Shop, one: _Sent, message: Mapping[str, Any], *, mood: str) 
 
 
 def _case(shop: _Shop, one: _Sent, message: Mapping[str, Any]) -> dict[str, Any]:
-    chance, time = shop.chance, message["completed_time"]
+    chance, words, time = shop.chance, _words_of(shop, one), message["completed_time"]
     age = (shop.now - time) / timedelta(days=CASE_DAYS_MAX)
     is_closed = chance.random() < age
     status = CLOSED if is_closed else chance.choice((NEW, NEW, IN_PROGRESS))
@@ -499,11 +496,11 @@ def _case(shop: _Shop, one: _Sent, message: Mapping[str, Any]) -> dict[str, Any]
         "due_time": time + timedelta(hours=CASE_HOURS),
         "resolved_time": resolved_time,
         "work_seconds": round(hours * 3_600) if is_closed else None,
-        **{name: chance.choice(shop.words[name]) if is_closed else None for name in ("cause", "remedy")},
+        **{name: chance.choice(words[name]) if is_closed else None for name in ("cause", "remedy")},
         "recovery_item_id": again.get("item_id"),
         "recovery_instance_id": again["instance_id"] if again.get("submitted_time") else None,
         "recovery_time": again.get("submitted_time"),
-        "note": chance.choice(shop.words["notes"]) if status != NEW else None,
+        "note": chance.choice(words["notes"]) if status != NEW else None,
         "note_time": time + timedelta(hours=1),
         "time": time,
     }

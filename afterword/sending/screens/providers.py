@@ -36,6 +36,7 @@ SETTINGS: Final[dict[str, Marked]] = {
 }  # fmt: skip
 STATES: Final[dict[str, Marked]] = {
     "active": "sends", "kept": "keeps messages in the outbox", "paused": "paused", "resting": "resting after failures",
+    "failing": "last message failed",
 }  # fmt: skip
 ADDRESSES: Final[dict[int, Marked]] = {
     EMAIL: "E-mail address",
@@ -242,7 +243,7 @@ async def _pause_form(visit: Visit, refusal: errors.Refusal | None = None) -> Re
 
 
 def _row(visit: Visit, account: Account) -> dict[str, Any]:
-    words, state = visit.words, account.state
+    words, state = visit.words, "failing" if account.state == "active" and account.failures else account.state
     if providers.keeps_messages(visit.site, channel_id=account.channel_id, kind=account.kind):
         state = "kept" if state == "active" else state
     return {

@@ -37,6 +37,7 @@ class Session(msgspec.Struct, frozen=True):
     home: str | None  # organization/user to go back to, while it only looks at the made-up shop
     pause_reason: str | None  # where no account of the organization sends
     mail_kind: str | None  # of the account that its mails leave through; None: it has none yet
+    mail_fails: bool  # that account is paused, or its last mail could not be handed over
     is_of_provider: bool  # the identity provider of the organization opened it
     networks: list[str]  # from which the organization lets its people in; empty: from anywhere
     needs_second_factor: bool  # before anything else is open
@@ -72,8 +73,7 @@ async def get_session(
              case when d.user_id is not null then s.home_organization_id || '/' || s.home_user_id end as home,
              (select coalesce(max(a.paused_reason), '') from channel_account a
               where a.organization_id = o.organization_id having bool_and(a.paused_time is not null)) as pause_reason,
-             (select a.kind from channel_account a
-              where a.organization_id = o.organization_id and a.channel_id = 1 and a.is_default) as mail_kind
+             m.kind as mail_kind, coalesce(m.paused_time is not null or m.failures > 0, false) as mail_fails
            from login_session s
              join organization_user u on u.organization_id = s.organization_id and u.user_id = s.user_id
                and u.active and u.removed_time is null
@@ -83,6 +83,7 @@ async def get_session(
              left join demonstration d on d.organization_id = s.organization_id and d.user_id = s.user_id
                and s.home_user_id is not null
              join organization o on o.organization_id = s.organization_id
+             left join channel_account m on m.organization_id = s.organization_id and m.channel_id = 1 and m.is_default
            where s.digest = $1 and s.expires_time > $2 and s.seen_time > $3
              and (u.login_id = s.login_id or i.login_id is not null or d.user_id is not null)""",
         *(ids.digest(cookie), now, now - IDLE),

@@ -2444,8 +2444,20 @@ export interface ReportSpec {
   questionnaire_ids: Array<string>;
   metrics?: Array<MetricWanted>;
   template_id?: "by_metadata" | "ces" | "comments" | "csat" | "distribution" | "drivers" | "funnel" | "nps" | "sending" | "trend" | null;
+  group_by?: Array<string>;
+  filter?: Record<string, unknown> | null;
+  last_days?: number | null;
+  chart?: "bar" | "gauge" | "line" | "table";
+  from_time?: Moment | null;
+  to_time?: Moment | null;
+  calendar_period?: "last_month" | "last_quarter" | "last_week" | "last_year" | "this_month" | "this_quarter" | "this_week" | "this_year" | null;
+  time_zone?: string | null;
+  date_basis?: "completed" | "sent" | "submitted" | null;
+  level?: number;
+  compare?: "none" | "previous_period" | "previous_year" | "rest";
   question_id?: string | null;
   metric?: "ces" | "completion" | "csat" | "mean" | "nps" | "response" | null;
+  bucket?: "day" | "month" | "quarter" | "week" | null;
   metadata?: string | null;
   channel_id?: number | null;
   pipeline_id?: string | null;
@@ -2453,18 +2465,6 @@ export interface ReportSpec {
   question_ids?: Array<string> | null;
   by?: "bucket" | "channel" | "pipeline" | null;
   band?: "detractor" | "passive" | "promoter" | null;
-  group_by?: Array<string>;
-  bucket?: "day" | "month" | "quarter" | "week" | null;
-  filter?: Record<string, unknown> | null;
-  from_time?: Moment | null;
-  to_time?: Moment | null;
-  last_days?: number | null;
-  calendar_period?: "last_month" | "last_quarter" | "last_week" | "last_year" | "this_month" | "this_quarter" | "this_week" | "this_year" | null;
-  date_basis?: "completed" | "sent" | "submitted" | null;
-  time_zone?: string | null;
-  compare?: "none" | "previous_period" | "previous_year" | "rest";
-  level?: number;
-  chart?: "bar" | "gauge" | "line" | "table";
 }
 
 /** A ready report and its parameters. */

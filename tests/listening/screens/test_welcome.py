@@ -12,7 +12,9 @@ from afterword.asking.instances import issuing
 from afterword.core.organizations.access import installation
 from afterword.kit import db
 from afterword.sending.intake import test_messages
+from afterword.sending.screens.providers import PROVIDERS
 from tests.contract.world import PIXEL
+from tests.sending.screens.test_provider_forms import NEW
 from tests.tenants.logins.conftest import EMAIL, SITE, Office, browser_of, found, log_in
 
 WELCOME = "/console/welcome"
@@ -178,6 +180,14 @@ async def test_first_steps(office: Office) -> None:
             questionnaire_id = made.headers["location"].split("/")[3]
             await answered_test(database, office, questionnaire_id)
         assert ["Connect your mail server", (2, 5)] == await steps_of(client)
+        added = await client.post(f"{PROVIDERS}/new", data=NEW)
+        await client.post(added.headers["location"].partition("?")[0] + "/default")
+        assert ["Send it to a list of people", (3, 5)] == await steps_of(client)
+        async with db.transaction(office.pool) as database:
+            await database.execute("update channel_account set failures = 1 where is_default")
+        assert ["Connect your mail server", (2, 5)] == await steps_of(client)
+        assert "E-mail is held up" in (await client.get("/console/settings")).text
+        assert "last message failed" in (await client.get(PROVIDERS)).text
         assert "/console" == (await client.post(f"{WELCOME}/closing")).headers["location"]
         assert "First steps" not in (await client.get("/console")).text
 

@@ -1,5 +1,6 @@
 """The made-up shop: once, for an organization that asked nobody, and the same each time."""
 
+import re
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import LiteralString
@@ -12,6 +13,7 @@ from afterword.listening.reports import overview as overviews
 from afterword.run.cli.demo import Seeded, seed
 from afterword.run.demonstration import service
 from tests.run.cli.shell import SITE
+from tests.tenants.logins.conftest import Office, browser_of, log_in
 
 pytestmark = pytest.mark.costly
 
@@ -54,7 +56,7 @@ async def shop(pool: db.Pool) -> Shop:
 
 
 async def test_once_with_a_figure_for_each_score(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "MESSAGES_A_DAY", service.MESSAGES_A_DAY // 2)
+    monkeypatch.setattr(service, "MESSAGES_A_DAY", service.MESSAGES_A_DAY // 3)
     count = await shop.fill()
     assert count > 1_000
     assert count == await shop.value(
@@ -76,6 +78,18 @@ async def test_once_with_a_figure_for_each_score(shop: Shop, monkeypatch: pytest
         assert score.figure.measure.n > 100
         assert score.figure.change is not None
         assert score.figure.measure.interval is not None
+
+
+@pytest.mark.usefixtures("few")
+async def test_drivers(shop: Shop) -> None:
+    """The report shows them as it opens, without a choice: the shop has a score with other ratings beside it."""
+    await shop.fill()
+    office = Office(shop.pool, shop.seeded.organization_id, shop.seeded.application_id, "")
+    await office.add_user("ann@demo.example", role="owner")
+    async with browser_of(shop.pool) as client:
+        await log_in(client, email="ann@demo.example")
+        page = (await client.get("/console/reports/ready/drivers")).text
+    assert re.search("Most closely related: .{0,3}Advice by our team", page)
 
 
 @pytest.mark.usefixtures("few")

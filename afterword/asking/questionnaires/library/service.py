@@ -17,7 +17,7 @@ from afterword.core.questionnaires.translations import with_languages
 
 NAMES: Final = (
     "after_delivery", "support_case", "relationship", "website_purchase", "product_review", "onboarding",
-    "cancellation", "restaurant_visit", "appointment", "event", "employee_pulse", "self_service",
+    "cancellation", "store_visit", "restaurant_visit", "appointment", "event", "employee_pulse", "self_service",
 )  # fmt: skip
 NOTES: Final = "notes.yaml"
 

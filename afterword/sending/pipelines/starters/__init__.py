@@ -18,13 +18,9 @@ from afterword.sending.pipelines import service as pipelines, store as pipelines
 
 PIPELINE_SLUG: Final = "email"
 INVITATIONS: Final = "invitations.yaml"
-NAMES: Final = (
-    "after_delivery",
-    "support_case",
-    "relationship",
-    "restaurant_visit",
-    "appointment",
-)  # with an invitation
+NAMES: Final = (  # with an invitation
+    "after_delivery", "support_case", "relationship", "store_visit", "restaurant_visit", "appointment",
+)  # fmt: skip
 
 
 class Started(msgspec.Struct, frozen=True):

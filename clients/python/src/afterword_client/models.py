@@ -2264,21 +2264,12 @@ class ReportSpec(Struct, kw_only=True):
         | None
         | UnsetType
     ) = UNSET
-    question_id: str | None | UnsetType = UNSET
-    metric: Literal["ces", "completion", "csat", "mean", "nps", "response"] | None | UnsetType = UNSET
-    metadata: str | None | UnsetType = UNSET
-    channel_id: int | None | UnsetType = UNSET
-    pipeline_id: str | None | UnsetType = UNSET
-    outcome_question_id: str | None | UnsetType = UNSET
-    question_ids: list[str] | None | UnsetType = UNSET
-    by: Literal["bucket", "channel", "pipeline"] | None | UnsetType = UNSET
-    band: Literal["detractor", "passive", "promoter"] | None | UnsetType = UNSET
     group_by: list[str] | UnsetType = UNSET
-    bucket: Literal["day", "month", "quarter", "week"] | None | UnsetType = UNSET
     filter: dict[str, Any] | None | UnsetType = UNSET
+    last_days: int | None | UnsetType = UNSET
+    chart: Literal["bar", "gauge", "line", "table"] | UnsetType = "table"
     from_time: datetime | None | UnsetType = UNSET
     to_time: datetime | None | UnsetType = UNSET
-    last_days: int | None | UnsetType = UNSET
     calendar_period: (
         Literal[
             "last_month",
@@ -2293,11 +2284,20 @@ class ReportSpec(Struct, kw_only=True):
         | None
         | UnsetType
     ) = UNSET
-    date_basis: Literal["completed", "sent", "submitted"] | None | UnsetType = UNSET
     time_zone: str | None | UnsetType = UNSET
-    compare: Literal["none", "previous_period", "previous_year", "rest"] | UnsetType = "none"
+    date_basis: Literal["completed", "sent", "submitted"] | None | UnsetType = UNSET
     level: float | UnsetType = 0.95
-    chart: Literal["bar", "gauge", "line", "table"] | UnsetType = "table"
+    compare: Literal["none", "previous_period", "previous_year", "rest"] | UnsetType = "none"
+    question_id: str | None | UnsetType = UNSET
+    metric: Literal["ces", "completion", "csat", "mean", "nps", "response"] | None | UnsetType = UNSET
+    bucket: Literal["day", "month", "quarter", "week"] | None | UnsetType = UNSET
+    metadata: str | None | UnsetType = UNSET
+    channel_id: int | None | UnsetType = UNSET
+    pipeline_id: str | None | UnsetType = UNSET
+    outcome_question_id: str | None | UnsetType = UNSET
+    question_ids: list[str] | None | UnsetType = UNSET
+    by: Literal["bucket", "channel", "pipeline"] | None | UnsetType = UNSET
+    band: Literal["detractor", "passive", "promoter"] | None | UnsetType = UNSET
 
 
 class ReportedShare(Struct, kw_only=True):
