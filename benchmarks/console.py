@@ -29,7 +29,7 @@ DAYS: Final = 365  # of the responses
 LATE_HOUR: Final = 22  # of the organization's day when they are made: what came today is counted live
 SECONDS_MAX: Final = 900.0
 EMAIL, PASSWORD = "ann@example.com", "four words make a password"
-HEADERS: Final = {"Sec-Fetch-Site": "same-origin", "Accept": "text/html", "Accept-Encoding": "gzip"}
+HEADERS: Final = {"Sec-Fetch-Site": "same-origin", "Accept": "text/html", "Accept-Encoding": "gzip, deflate, br, zstd"}
 WORDS: Final = ("late", "delivery wrong", "παράδοση", "verspätet", "التوصيل")
 FILTERS: Final = (
     {"tab": "unread"},

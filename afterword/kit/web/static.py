@@ -1,13 +1,15 @@
 """Serves the static files from memory, read once, and the stylesheet of a theme, derived from its address alone."""
 
+import asyncio
 import gzip
 import hashlib
 import mimetypes
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
+import brotli
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -19,6 +21,12 @@ from afterword.kit.web.routing import Pages
 FINGERPRINT_CHARACTERS: Final = 10
 FOREVER: Final = "public, max-age=31536000, immutable"
 FOLDER: Final = Path(__file__).parents[2] / "static"
+
+# The best first. Both are smaller than what is compressed for each request anew.
+ENCODINGS: Final[Mapping[str, Callable[[bytes], bytes]]] = {
+    "br": brotli.compress, "gzip": partial(gzip.compress, mtime=0),
+}  # fmt: skip
+_compressed: Final[dict[tuple[str, str], bytes]] = {}
 
 mimetypes.add_type("text/javascript", ".js")  # also where the machine has an older name for it
 routes = Pages()
@@ -46,17 +54,15 @@ async def static_file(request: Request) -> Response:
     is_this = url(path).endswith(f"?v={request.query_params.get('v')}")
     sent = {"Cache-Control": FOREVER if is_this else "public, max-age=300"}
     media_type = mimetypes.guess_type(path)[0] or "application/octet-stream"
-    # As the middleware of all pages does it, which leaves this alone.
-    if media_type.startswith("text/") and "gzip" in request.headers.get("accept-encoding", ""):
-        content = _compressed(path)
-        sent |= {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+    asked = [one.partition(";") for one in request.headers.get("accept-encoding", "").replace(" ", "").split(",")]
+    accepted = {name for name, has_weight, weight in asked if not has_weight or weight.strip("q=0.")}
+    encoding = next((one for one in ENCODINGS if one in accepted), "")
+    if media_type.startswith("text/") and encoding:  # the middleware of all pages leaves it alone then
+        if (path, encoding) not in _compressed:
+            _compressed[path, encoding] = await asyncio.to_thread(ENCODINGS[encoding], content)
+        content = _compressed[path, encoding]
+        sent |= {"Content-Encoding": encoding, "Vary": "Accept-Encoding"}
     return html.unchanged_or(content, request, media_type=media_type, headers=sent)
-
-
-@cache
-def _compressed(path: str) -> bytes:
-    """Smaller than what is compressed for each request anew."""
-    return gzip.compress(read_files()[path], mtime=0)
 
 
 def theme_url(theme: visuals.Theme) -> str:

@@ -97,10 +97,9 @@ routes = Screens()
 @routes.get(WELCOME, scope="Organization.Update")
 async def welcome(visit: Visit, db: Database) -> Response:
     """Go on where the set-up was left."""
-    organization = await _organization(visit, db)
-    begun = await _questionnaires(visit, db)
-    if begun:
+    if await _questionnaires(visit, db):
         return html.redirect(HOME)
+    organization = await _organization(visit, db)
     return html.redirect(QUESTIONNAIRE if organization.version > 1 else PATH)
 
 
@@ -129,15 +128,10 @@ async def save_organization(visit: Visit) -> Response:
     changes = {**given, "postal_address": given["postal_address"] or None}
     try:
         logo = await pictures.encoded(form, "logo")
-        errors.check(
-            checks.length_errors("display_name", given["display_name"], organizations.NAME_CHARACTERS_MAX)
-            + checks.zone_errors(given["time_zone"])
-            + (
-                []
-                if given["locales"]
-                else [errors.FieldError("required", visit.words("Choose at least one language."), pointer="/locales")]
-            )
-        )
+        reason = visit.words("Choose at least one language.")
+        wrong = [] if given["locales"] else [errors.FieldError("required", reason, pointer="/locales")]
+        wrong += checks.length_errors("display_name", given["display_name"], organizations.NAME_CHARACTERS_MAX)
+        errors.check(wrong + checks.zone_errors(given["time_zone"]))
         async with visit.write() as db:
             found = await _organization(visit, db)
             brand = found.brand

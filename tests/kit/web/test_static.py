@@ -23,17 +23,21 @@ class TestFiles:
         assert "public, max-age=300" == plain.headers["cache-control"] == other.headers["cache-control"]
         assert (304, b"") == (again.status_code, again.content)
 
-    async def test_compressed(self, pool: db.Pool) -> None:
+    @pytest.mark.parametrize(
+        ("accepted", "encoding"),
+        [("gzip", "gzip"), ("gzip, deflate, br, zstd", "br"), ("br;q=0, gzip", "gzip"), ("gzip;q=0.5", "gzip")],
+    )
+    async def test_compressed(self, pool: db.Pool, accepted: str, encoding: str) -> None:
         """Each encoding has a tag of its own; what a browser decodes is the file."""
         address = static.url("console/console.css")
         async with client_of(pool) as client:
             plain = await client.get(address, headers={"Accept-Encoding": "identity"})
-            packed = await client.get(address, headers={"Accept-Encoding": "gzip"})
+            packed = await client.get(address, headers={"Accept-Encoding": accepted})
             again = await client.get(
-                address, headers={"Accept-Encoding": "gzip", "If-None-Match": packed.headers["etag"]}
+                address, headers={"Accept-Encoding": accepted, "If-None-Match": packed.headers["etag"]}
             )
         assert "content-encoding" not in plain.headers
-        assert "gzip" == packed.headers["content-encoding"]
+        assert encoding == packed.headers["content-encoding"]
         assert "Accept-Encoding" == plain.headers["vary"] == packed.headers["vary"]
         assert int(packed.headers["content-length"]) < int(plain.headers["content-length"]) / 3
         assert plain.content == packed.content
