@@ -28,7 +28,9 @@ async def test_page(office: Office) -> None:
         path = match[1]
         again = await browser.post(f"{path}/redelivery", data={"delivery_id": "0" * 22})
         assert 404 == again.status_code
-        assert "Nothing has been sent to it yet" in (await browser.get(path)).text
+        shown = (await browser.get(path)).text
+        assert "Nothing has been sent to it yet" in shown
+        assert "<dt>Events</dt><dd>questionnaire_instance.<wbr>completed, alert_instance.<wbr>*</dd><dt>" in shown
         version = version_of(await browser.get(f"{path}/edit"))
         assert 303 == (await browser.post(f"{path}/edit", data={**FORM, "active": "", "version": version})).status_code
         assert ">Off<" in (await browser.get(path)).text

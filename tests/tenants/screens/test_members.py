@@ -23,6 +23,14 @@ class TestPeople:
     async def change(self, client: httpx2.AsyncClient, user_id: str, **data: str) -> httpx2.Response:
         return await client.post(f"{PEOPLE}/{user_id}", data=data)
 
+    async def test_list(self, ben: str, browser: Browser) -> None:
+        """The address stands below the name, and once where it is the name."""
+        named = {"email": "eva@kalamata.example", "name": "Eva", "role": "agent"}
+        assert 303 == (await browser.post(PEOPLE, data=named)).status_code
+        listed = html.unescape((await browser.get(PEOPLE)).text)
+        assert "<bdi>Eva</bdi></a></span><br>" in listed
+        assert [1, 1] == [listed.count(f"<bdi>{one}<wbr>@kalamata.example</bdi>") for one in ("ben", "eva")]
+
     async def test_role(self, office: Office, ben: str, browser: Browser) -> None:
         page = await browser.get(f"{PEOPLE}/{ben}")
         version = re.search(r'name="version" value="(\d+)"', page.text)
