@@ -69,7 +69,7 @@ async def _show(visit: Visit, refusal: errors.Invalid | None = None) -> Response
     domain = await visit.load(domains.get_domain, organization_id=visit.caller.organization_id)
     return visit.page(
         "domain.html",
-        title=words("Host of your public pages"),
+        title=words("Own domain"),
         back=(words("Organization"), ORGANIZATION),
         path=DOMAIN,
         fields=shown(visit, INPUTS, domain or SimpleNamespace(host="")),

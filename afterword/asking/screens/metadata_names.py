@@ -32,7 +32,7 @@ VALUE_CHARACTERS_MAX: Final = 40
 TITLE_INPUTS: Final = inputs_of(QUESTIONNAIRE_NAME, later=True)
 # As they are asked for: what it is, then what it is called.
 NAME_INPUTS: Final = (
-    Input("kind", "choice", "Belongs to", options=KINDS, required=True),
+    Input("kind", "choice", "Field", options=KINDS, required=True),
     *(one for one in inputs_of(QUESTIONNAIRE_NAME) if one not in TITLE_INPUTS),
     *TITLE_INPUTS,
 )
@@ -67,13 +67,13 @@ async def list_names(visit: Visit, db: Database) -> Response:
         "things.html",
         title=words("Metadata"),
         lead=words("What your system sends about an order or a person. Conditions, reports and texts use these names."),
-        new=(words("New name"), f"{METADATA}/new?kind={kind}"),
+        new=(words("New field"), f"{METADATA}/new?kind={kind}"),
         list=Listing(
             tabs=[
                 Tab(url=address(METADATA, kind=each), text=words(text), is_current=each == kind) for each, text in KINDS
             ],
             rows=[*undeclared, *rows],
-            empty=words("No name yet."),
+            empty=words("No field yet."),
             **page_links(found, visit.query, METADATA, kind=kind),
         ),
     )
@@ -154,9 +154,9 @@ removal(
     routes,
     f"{ONE}/removal",
     scope="Metadata.Delete",
-    title="Remove the name “{name}”?",
+    title="Remove the field “{name}”?",
     sentences=["Stored values stay. Existing conditions keep working, but new ones cannot use it."],
-    button="Remove the name",
+    button="Remove the field",
     get=_definition,
     remove=_remove,
     to=METADATA,
@@ -170,7 +170,7 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     kind = _kind(visit.query.get("kind", ""))
     return form_page(
         visit,
-        title=words("New name"),
+        title=words("New field"),
         back=(words("Metadata"), address(METADATA, kind=kind)),
         inputs=NAME_INPUTS,
         stored=SimpleNamespace(kind=kind, name=visit.query.get("name", "")),
@@ -192,6 +192,6 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         stored=definition,
         version=definition.version,
         refusal=refusal,
-        links=[(words("Remove the name"), f"{here}/removal")] if may_remove else (),
+        links=[(words("Remove the field"), f"{here}/removal")] if may_remove else (),
         thing=("metadata", definition.metadata_id),
     )

@@ -51,22 +51,22 @@ class Retention(Record, kw_only=True):
     delete_after_days: Annotated[
         AnswersDays | None,
         Editable(
-            "Delete responses after (days)",
-            "At least 30. Daily totals stay in reports. Empty: never.",
-            "number",
+            "Delete responses after (days)", "At least 30 days. Daily totals stay in reports. Empty: never.", "number"
         ),
     ]
-    texts_days: Annotated[Days | None, Editable("Text in answers", "Empty: with the people.", "number")]
+    texts_days: Annotated[Days | None, Editable("Text in answers", "Days. Empty: with the people.", "number")]
     people_days: Annotated[
-        Days | None, Editable("Names, addresses and values of people", "Empty: with the people.", "number")
+        Days | None, Editable("Names, addresses and values of people", "Days. Empty: with the people.", "number")
     ]
     items_days: Annotated[
-        Days | None, Editable("Addresses and values of messages", "Empty: with the people.", "number")
+        Days | None, Editable("Addresses and values of messages", "Days. Empty: with the people.", "number")
     ]
-    uploads_days: Annotated[Days | None, Editable("Files that came with answers", "Empty: with the people.", "number")]
+    uploads_days: Annotated[
+        Days | None, Editable("Files that came with answers", "Days. Empty: with the people.", "number")
+    ]
     answers_days: Annotated[
         AnswersDays | None,
-        Editable("Responses", "At least 30. Empty: as “Delete responses after (days)”.", "number"),
+        Editable("Responses", "At least 30 days. Empty: as “Delete responses after (days)”.", "number"),
     ]
     events_days: Annotated[EventsDays | None, Editable("Event log", "30 to 90 days. Empty: 90.", "number")]
     audit_days: Annotated[AuditDays | None, Editable("Audit log", "30 to 730 days. Empty: 730.", "number")]

@@ -70,7 +70,7 @@ async def remove_page(visit: Visit, db: Database) -> Response:
         visit.words("You still have another second factor.")
         if left or login.has_totp
         else visit.words(
-            "It is your last second factor. After this the password alone is enough to log in, and your recovery "
+            "It is your only second factor. After this the password alone is enough to log in, and your recovery "
             "codes are deleted."
         )
     )

@@ -80,7 +80,7 @@ async def _show(visit: Visit, refusal: errors.Invalid | None = None) -> Response
     provider = await visit.load(identities.get_provider, organization_id=visit.caller.organization_id)
     return visit.page(
         "identity.html",
-        title=words("Log-in through your own provider"),
+        title=words("Log in by provider"),
         back=(words("Organization"), ORGANIZATION),
         path=IDENTITY,
         provider=provider,

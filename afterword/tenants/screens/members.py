@@ -111,7 +111,7 @@ removal(
     "/console/settings/people/{user_id}/remove",
     scope="User.Delete",
     proof=True,
-    title="Remove {name} from {organization}",
+    title="Remove {name} from {organization}?",
     sentences=lambda visit, found: [
         visit.words("Its tokens stop working at once. The audit log keeps its name.")
         if found["service"]

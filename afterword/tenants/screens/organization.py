@@ -31,9 +31,9 @@ routes = screens_of(APPLICATION, options=_choices)
 
 
 def _links(visit: Visit) -> list[tuple[str, str]]:
-    words, found = visit.words, [(visit.words("Host of your public pages"), DOMAIN)]
+    words, found = visit.words, [(visit.words("Own domain"), DOMAIN)]
     if visit.may_open(IDENTITY):
-        found += [(words("How people log in"), LOGINS), (words("Log-in through your own provider"), IDENTITY)]
+        found += [(words("Login policy"), LOGINS), (words("Log in by provider"), IDENTITY)]
     return found
 
 
@@ -63,7 +63,7 @@ settings_form(
     policies.POLICY,
     LOGINS,
     scope="Organization.Update",
-    title="How people log in",
+    title="Login policy",
     lead=lambda visit: visit.words(
         "It applies at once, to open sessions too. Your address is {address}.", address=visit.address
     ),

@@ -73,7 +73,7 @@ removal(
     routes,
     f"{ONE}/removal",
     scope="Asset.Delete",
-    title="Remove the picture “{name}”",
+    title="Remove the picture “{name}”?",
     sentences=["Nothing uses it. Browsers and e-mail programs may keep a copy."],
     button="Remove",
     get=_unused,

@@ -1,7 +1,9 @@
 """Settings of the organization and its applications: kept as typed, refused at their field, nobody is overwritten."""
 
 import re
+from html import unescape
 
+from afterword.console import settings
 from tests.sending.screens.test_pipelines import version_of
 from tests.tenants.logins.conftest import EMAIL, Browser, Office, browser_of, log_in
 
@@ -45,3 +47,12 @@ async def test_application_that_is_off(office: Office) -> None:
         await log_in(browser, email=EMAIL)
         assert 303 == (await browser.post(f"{APPLICATIONS}/new", data={**SHOP, "active": ""})).status_code
         assert ">off<" in (await browser.get(APPLICATIONS)).text
+
+
+async def test_pages_of_the_settings(browser: Browser) -> None:
+    """Each has the name that the list of the settings gives it, below the way back."""
+    for page in (each for _, pages in settings.GROUPS for each in pages):
+        back, name = re.findall(
+            r'<p class="back"><a[^>]*>(.*?)</a></p>|<h1>(.*?)</h1>', (await browser.get(page.path)).text
+        )
+        assert (True, page.title) == (bool(back[0]), unescape(name[1])), page.path

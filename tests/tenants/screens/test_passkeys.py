@@ -188,7 +188,7 @@ async def test_proof_and_removal(office: Office) -> None:
             given = {"credential": key.get(await options_of(client, "/console/proof")), "next": own}
             assert status == (await client.post("/console/proof/passkey", data=given)).status_code
         page = await client.get(own)
-        assert "last second factor" in page.text
+        assert "only second factor" in page.text
         assert 303 == (await client.post(own)).status_code
         assert 404 == (await client.get(own)).status_code
         assert 422 == (await answer(ben, device.get(await options_of(ben, "/console/proof")))).status_code
