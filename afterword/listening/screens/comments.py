@@ -190,9 +190,8 @@ async def _asked(visit: Visit, db: Database, query: Mapping[str, str]) -> _Asked
         db, caller=visit.caller, application_id=None, chosen=choice.filter(visit, None), group_by=group, limit=WORDS_MAX
     )
     if found.from_time:  # the links lead to what was counted
-        choice = dataclasses.replace(
-            choice, between=f"{found.from_time.isoformat()}/{choice.between.partition('/')[2]}"
-        )
+        end = choice.between.partition("/")[2]
+        choice = dataclasses.replace(choice, between=f"{found.from_time.isoformat()}/{end}")
     return _Asked(choice, group, groups, names, found)
 
 
@@ -215,11 +214,9 @@ async def _declared(visit: Visit, db: Database, application_ids: set[str]) -> Ma
     """Names of metadata by which the caller may group, that of stores first; none that is personal."""
     if VALUES_SCOPE not in visit.caller.scopes:
         return {}
-    found: dict[str, str] = {}
+    found, organization_id = dict[str, str](), visit.caller.organization_id
     for application_id in sorted(application_ids):
-        declared = await metadata.declared(
-            db, organization_id=visit.caller.organization_id, application_id=application_id
-        )
+        declared = await metadata.declared(db, organization_id=organization_id, application_id=application_id)
         found |= {
             f"{METADATA}:{name}": one.title_in(visit.words)
             for name, one in declared.questionnaire.items()
