@@ -114,7 +114,7 @@ class Connectionless:
 
 
 class WrongSettings(ValueError):
-    """What is wrong with the settings of an account: pointers into them, and sentences that quote no value."""
+    """Settings of an account that cannot be used: `errors` point into them, and quote no value."""
 
     def __init__(self, *wrong: FieldError) -> None:
         super().__init__(" ".join(f"{one.place}: {one.message}" for one in wrong))
