@@ -7,8 +7,9 @@ from typing import Any, Final
 import msgspec
 
 from afterword import errors
-from afterword.asking.questionnaires import condition_rows
-from afterword.asking.questionnaires.condition_rows import COMPARISONS, Row, Subjects
+from afterword.asking.questionnaires import condition_rows, metadata, store as questionnaires_store
+from afterword.asking.questionnaires.condition_rows import COMPARISONS, Row, Subject, Subjects
+from afterword.asking.questionnaires.store import Questionnaire
 from afterword.console.screens import Form, Visit
 from afterword.core.questionnaires.conditions import kinds_of
 from afterword.core.questionnaires.metadata import Kind
@@ -18,6 +19,7 @@ from afterword.kit.web import parsing
 from afterword.listening.search import recent_values
 from afterword.sending.queue.records import VALUE_SCOPES
 
+VERSIONS_MAX: Final = 20  # questionnaires whose questions are offered
 CONDITION_DEPTH_MAX: Final = 16  # of the 24 levels that a definition may have
 GROUPS: Final[Mapping[str, Marked]] = {"all": "and", "any": "or"}
 
@@ -74,6 +76,22 @@ def values_of(words: Texts, values: Values, known: Subjects, *, first: Row | Non
 
 def json_of(condition: object) -> str:
     return "" if condition is None else json.dumps(condition, ensure_ascii=False, indent=1)
+
+
+async def subjects_of(
+    visit: Visit, db: Database, listed: Sequence[Questionnaire] | None = None, *, application_ids: Sequence[str] = ()
+) -> Subjects:
+    """The questions of these questionnaires (None: of all), and the metadata, of these applications (none: of all)."""
+    place, found = {"organization_id": visit.caller.organization_id}, dict[str, Subject]()
+    if listed is None:
+        listed = (await questionnaires_store.list_questionnaires(db, **place, application_ids=application_ids)).items
+    version_ids = [one.published_version_id for one in listed if one.published_version_id][:VERSIONS_MAX]
+    versions = [await questionnaires_store.get_version(db, **place, version_id=each) for each in version_ids]
+    definitions = [one.definition for one in versions]
+    for application_id in application_ids or {one.owner_application_id for one in listed}:
+        declared = await metadata.declared(db, **place, application_id=application_id)
+        found |= condition_rows.subjects_of(visit.words, definitions=definitions, declared=declared)
+    return found
 
 
 async def with_seen(visit: Visit, db: Database, subjects: Subjects) -> Subjects:

@@ -11,10 +11,12 @@ from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
+from afterword.asking.questionnaires import condition_rows, store as questionnaires_store
+from afterword.console import conditions
 from afterword.console.periods import PeriodFilter
 from afterword.console.screens import Marked, Visit
 from afterword.core.figures import periods
-from afterword.core.questionnaires.conditions import Node, leaves_of
+from afterword.core.questionnaires.conditions import Node
 from afterword.core.questionnaires.question_types import SCORES
 from afterword.core.text import words as search_words
 from afterword.core.text.words import Query
@@ -210,7 +212,7 @@ async def list_of(
         "hidden": [(name, value) for name, value in choice.query.items() if name not in _TYPED],
         "questionnaires": sorted(names.items(), key=lambda pair: pair[1]),
         "period": period,
-        "chips": chips_of(visit, choice, node, theme),
+        "chips": await chips_of(visit, db, choice, theme),
         "next_url": choice.url(after=key_of(*found.last), since=choice.since) if found.last else "",
         "is_cut": found.last is not None and not found.is_full,
         "first_url": choice.url() if choice.after else "",
@@ -246,13 +248,12 @@ def _count(visit: Visit, counted: responses.TabCounts | None, tab: Tab) -> str |
     return f"{visit.words.count(min(count, responses.FOUND_MAX))}{'+' if is_more else ''}"
 
 
-def chips_of(
-    visit: Visit, choice: ResponseFilter, node: Node | None, theme: ResponseTheme | None
+async def chips_of(
+    visit: Visit, db: Database, choice: ResponseFilter, theme: ResponseTheme | None
 ) -> list[tuple[str, str]]:
     """The filters that are in force, each with the address without it."""
     words = visit.words
     channel = CHANNELS.get(int(choice.channel) or None, "") if choice.channel else ""
-    count = len(leaves_of(node))
     return [
         (text, choice.url(**{name: ""}))
         for name, text in (
@@ -266,11 +267,18 @@ def chips_of(
             ("channel", words(channel) if channel else ""),
             ("link_id", words("By one public link")),
             ("imported", words("Imported")),
-            ("condition", words.plural("A condition with {n} comparison", "A condition with {n} comparisons", count)),
+            ("condition", await _condition(visit, db, choice) if choice.condition else ""),
             ("test", words("Test responses")),
         )
         if getattr(choice, name)
     ]
+
+
+async def _condition(visit: Visit, db: Database, choice: ResponseFilter) -> str:
+    listed = (await questionnaires_store.list_questionnaires(db, **visit.caller.part)).items
+    asked = [one for one in listed if choice.questionnaire_id in {"", one.questionnaire_id}]
+    subjects = await conditions.subjects_of(visit, db, asked)
+    return _cut(condition_rows.sentence_of(visit.words, json.loads(choice.condition), subjects))
 
 
 def _between(visit: Visit, choice: ResponseFilter) -> str:

@@ -149,7 +149,7 @@ class Owner:
         await self.press("Check all rows")
         await self.follow("Continue")
         await self.press(self.words.plural("Schedule {n} message", "Schedule {n} messages", 1))
-        await self.see("are scheduled")
+        await self.page.get_by_text(self.words.plural("is scheduled", "are scheduled", 1)).first.wait_for()
 
     async def read(self) -> None:
         await self.follow("Responses")

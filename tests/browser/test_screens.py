@@ -382,6 +382,22 @@ async def test_printed(browser: Browser, house: House, owner: httpx2.AsyncClient
     await context.close()
 
 
+@pytest.mark.costly
+@pytest.mark.parametrize("path", ["/console/cases/figures", "/console/reports/comments"])
+async def test_wide_tables_on_a_tablet(browser: Browser, house: House, owner: httpx2.AsyncClient, path: str) -> None:
+    """No column is cut off where the rail leaves little room, with long German words."""
+    context = await browser.new_context(viewport={"width": 768, "height": 900}, locale="de")
+    await context.add_cookies(
+        [{"name": one.name, "value": one.value or "", "url": house.url} for one in owner.cookies.jar]
+    )
+    page = await context.new_page()
+    await page.goto(f"{house.url}{path}")
+    assert 0 == max(
+        await page.eval_on_selector_all(".scroll", "all => all.map(one => one.scrollWidth - one.clientWidth)")
+    )
+    await context.close()
+
+
 async def faults_of(context: BrowserContext, address: str, path: str) -> Mapping[str, Any]:
     """All that is wrong with the page at one address, loaded once."""
     page, found = await context.new_page(), dict[str, Any]()

@@ -55,7 +55,10 @@ async def test_condition(shop: House) -> None:
         await log_in(client)
         page = await client.get("/console/responses", params={"condition": json.dumps(condition)})
         assert 1 == len(links_of(page))
-        assert "A condition with 1 comparison" in html.unescape(page.text)
+        assert "“How likely?” is 9 <" in html.unescape(page.text)
+        store = {"subject": "questionnaire_metadata:store_id", "operator": "equal", "value": "Old Town"}
+        page = await client.get("/console/responses", params={"condition": json.dumps(store)})
+        assert "“Store” is Old Town <" in html.unescape(page.text)
         for wrong in ("{", "[]", '{"subject": "x", "operator": "y"}'):
             assert 422 == (await client.get("/console/responses", params={"condition": wrong})).status_code
 

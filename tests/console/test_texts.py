@@ -24,6 +24,7 @@ TEXT = ast.Name("Marked")
 SOURCE = Path(texts.__file__).parents[1]
 TABLES = re.compile(r"(?<!toml\.)\btables_of\(__name__(?:, \"(\w+)\")?\)")
 CALL = re.compile(r'\bt\("([^"]+)"')
+SENTENCE = re.compile(r'\bSentence\(\s*"([^"]+)"[,)]')
 EXPECTED = re.compile(r'"expected": "([^"]+)"')  # of a member, in words of its own
 PLURAL = re.compile(r'\bt\.plural\("([^"]+)", "([^"]+)"')
 BLANKS = re.compile(r"\{\w+\}")
@@ -237,7 +238,7 @@ def _refused() -> set[str]:
         text = path.read_text(encoding="utf-8")
         if "There is no such " in text and (path.stem == "service" or QUERY.search(text)):
             found |= {said for said in sentences(path) if said.startswith("There is no such ")}
-        found |= {*EXPECTED.findall(text)}
+        found |= {*EXPECTED.findall(text), *SENTENCE.findall(text)}
     return found
 
 

@@ -63,7 +63,7 @@ POSITIONS: Final[tuple[tuple[str, Marked], ...]] = (
     ("center", "in the middle, above the page"),
 )
 KIOSK_LAYOUTS: Final[tuple[tuple[str, Marked], ...]] = (
-    ("by_question", "a start screen, then one question at a time"),
+    ("by_question", "a start screen, single questions"),
     ("one_page", "all questions on one page"),
 )
 Parameters = Annotated[list[Name], Meta(max_length=PARAMETERS_MAX)]

@@ -8,9 +8,8 @@ from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import access, condition_rows, metadata, store as questionnaires_store
-from afterword.asking.questionnaires.condition_rows import Subject, Subjects, sentence_of, with_named
-from afterword.asking.questionnaires.store import Questionnaire
+from afterword.asking.questionnaires import access, condition_rows, store as questionnaires_store
+from afterword.asking.questionnaires.condition_rows import Subjects, sentence_of, with_named
 from afterword.cases import assignments, chats, escalation, previews, rules
 from afterword.cases.rules import ALERT, Alert
 from afterword.cases.screens.figures import SEVERITIES, with_load
@@ -104,7 +103,6 @@ def assignment_sentence(assignment: Mapping[str, Any] | None, subjects: Subjects
 
 
 LISTED_MAX: Final = 100
-VERSIONS_MAX: Final = 20  # questionnaires whose questions are offered
 QUESTIONNAIRES: Final = Page.first(questionnaires_store.LISTING, limit=LISTED_MAX)
 TRIGGERS: Final[Mapping[str, Marked]] = {
     "completed": "when a response is completed",
@@ -165,7 +163,7 @@ async def choices_of(
     named = [(each.user_id, each.display_name or each.email, each.open_cases) for each in users.items]
     statuses = await nouns.every(STATUS, db, organization_id=organization_id, application_ids=[application_id])
     asked = [each for each in questionnaires.items if not chosen or each.questionnaire_id in chosen]
-    subjects = await _subjects(visit, db, asked, application_ids=[application_id])
+    subjects = await conditions.subjects_of(visit, db, asked, application_ids=[application_id])
     subjects = await with_seen(visit, db, with_named(subjects, rule.conditions if rule else None))
     return Choices(
         questionnaires=[(each.questionnaire_id, each.display_name) for each in questionnaires.items],
@@ -179,29 +177,8 @@ async def choices_of(
 
 async def subjects_of(visit: Visit, db: Database, rules: Sequence[Alert]) -> Subjects:
     """The subjects of the applications of these rules, as far as words for conditions need them."""
-    application_ids = sorted({one.application_id for one in rules})
-    if not application_ids:
-        return {}
-    organization_id = visit.caller.organization_id
-    questionnaires = await questionnaires_store.list_questionnaires(
-        db, organization_id=organization_id, application_ids=application_ids, page=QUESTIONNAIRES
-    )
-    return await _subjects(visit, db, questionnaires.items, application_ids=application_ids)
-
-
-async def _subjects(
-    visit: Visit, db: Database, questionnaires: Sequence[Questionnaire], *, application_ids: Sequence[str]
-) -> Subjects:
-    place, found = {"organization_id": visit.caller.organization_id}, dict[str, Subject]()
-    version_ids = [one.published_version_id for one in questionnaires if one.published_version_id]
-    versions = [
-        await questionnaires_store.get_version(db, **place, version_id=each) for each in version_ids[:VERSIONS_MAX]
-    ]
-    for application_id in application_ids:
-        declared = await metadata.declared(db, **place, application_id=application_id)
-        definitions = [each.definition for each in versions]
-        found |= condition_rows.subjects_of(visit.words, definitions=definitions, declared=declared)
-    return found
+    owners = sorted({one.application_id for one in rules})
+    return await conditions.subjects_of(visit, db, application_ids=owners) if owners else {}
 
 
 def stored_draft(rule: Alert | None, subjects: Subjects) -> Draft:

@@ -51,12 +51,12 @@ def with_load(words: Texts, name: str, open_cases: int) -> str:
 
 
 def outcome_text(words: Texts, item: WorkItem) -> str:
-    """The answer of a customer who was asked again: "3 → 8, recovered"; empty while nothing was asked."""
+    """The answer of a customer who was asked again: "3 → 8, won back"; empty while nothing was asked."""
     if item.recovery_time is None:
         return words("asked again") if item.recovery_item_id else ""
     if item.recovered is None:
         return words("answered again")
-    verdict = words("recovered") if item.recovered else words("not recovered")
+    verdict = words("won back") if item.recovered else words("not won back")
     if item.first_score is None or item.score_now is None:
         return verdict
     return words(

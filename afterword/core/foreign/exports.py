@@ -6,6 +6,7 @@ the report tells each thing that the other system cannot hold.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import islice
 from typing import Final
 
@@ -17,10 +18,13 @@ from afterword.core.questionnaires.conditions import All, AnyOf, Leaf, Node, Not
 from afterword.core.questionnaires.definition import Definition, Texts
 from afterword.core.questionnaires.question_types import Question, Translation
 from afterword.core.text import placeholders
+from afterword.core.text.locales import Marked
 from afterword.errors import Sentence
 
 NOT_HELD: Final = "{name} has no place for these parts of it: {parts}."
 PAGES: Final = {"closed": "the text when it is closed", "expired": "the text when the link has expired"}
+PARTS: Final[tuple[Marked, ...]] = ("points", "the share of people", "pictures", "slider", "labels of the ends")
+QUOTA: Final[Marked] = "the quota of {name}"
 NOT_WRITTEN: Final = "{name} cannot express this condition, so it is left out."
 NO_SCORE: Final = "{name} has no question of this kind, so it became a choice of the same numbers."
 NO_FIELDS: Final = "{name} has no question of this kind, so it became a text for each field."
@@ -77,8 +81,9 @@ class Writer:
 
     def not_held(self, kind: Kind, thing: Question | None, parts: Iterable[str]) -> None:
         """Says which of these parts are not held; empty names are left out."""
-        if found := ", ".join(filter(None, parts)):
-            self.say(kind, thing, Sentence(NOT_HELD, name=self.name, parts=found))
+        if found := [Sentence.of(part) for part in parts if part]:
+            listed = reduce(lambda before, part: Sentence("{before}, {part}", before=before, part=part), found)
+            self.say(kind, thing, Sentence(NOT_HELD, name=self.name, parts=listed))
 
     def texts(self, thing: object, name: str) -> dict[str, str]:
         """A text of a question, group or ending by language, the default first."""

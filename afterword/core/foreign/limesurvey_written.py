@@ -234,11 +234,9 @@ class _Writer(Writer):
         more = {"language": default, "additional_languages": others, "anonymized": "Y" if definition.anonymous else "N"}
         self._add("surveys", sid=SURVEY, gsid=1, admin="", active="N", format="G", **more)
         ending = next((one for one in definition.endings if one.conditions is None and one.responses_max is None), None)
-        self.not_held(
-            "ending",
-            None,
-            [one.key or f"ending {n}" for n, one in enumerate(definition.endings, 1) if one is not ending],
-        )
+        numbered = enumerate(definition.endings, 1)
+        others = [one.key or Sentence("Ending {n}", n=n) for n, one in numbered if one is not ending]
+        self.not_held("ending", None, others)
         self.not_held("setting", None, [text for name, text in PAGES.items() if self.pages(name)])
         own = {locale: self.own(locale) for locale in definition.locales}
         end = {locale: localized(ending, locale) for locale in definition.locales if ending is not None}

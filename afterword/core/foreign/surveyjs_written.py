@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from afterword.core.foreign.exports import NO_SCORE, PAGES, Source, Unwritable, Writer, Written, shown_when
+from afterword.core.foreign.exports import NO_SCORE, PAGES, QUOTA, Source, Unwritable, Writer, Written, shown_when
 from afterword.core.foreign.parts import NAMES
 from afterword.core.questionnaires.conditions import Leaf, Node
 from afterword.core.questionnaires.endings import Ending
@@ -190,13 +190,10 @@ class _Writer(Writer):
         conditional: list[Element] = []
         for number, ending in enumerate(self.definition.endings, 1):
             if ending.responses_max is not None:
-                self.not_held("ending", None, [f"the quota of {ending.key or f'ending {number}'}"])
+                self.not_held("ending", None, [Sentence(QUOTA, name=ending.key or Sentence("Ending {n}", n=number))])
                 continue
-            self.not_held(
-                "ending",
-                None,
-                ["the coupon" if ending.coupon_pool else "", "the call back" if ending.call_back else ""],
-            )
+            pool, call = ending.coupon_pool and "the coupon pool", ending.call_back and "the call-back form"
+            self.not_held("ending", None, [pool or "", call or ""])
             html = self._ending(ending)
             if ending.conditions is None:
                 self._put(found, "completedHtml", html)

@@ -58,11 +58,11 @@ SENTENCES: Final[Mapping[str, Marked]] = {
 }  # fmt: skip
 MEMBERS: Final[Mapping[str, Marked]] = {
     **{name: member.meaning for name, member in question_types.MEMBERS.items() if member.meaning},
-    "welcome": "the welcome", "thank_you": "the thanks", "closed": "the text when closed",
-    "expired": "the text when too late", "conditions": "the condition",
-    "text": "the text", "button_label": "the text of the button", "button_url": "the address of the button",
-    "review_label": "the text of the review link", "review_url": "the address of the review link",
-    "coupon_pool": "the coupon pool", "call_back": "the call-back form",
+    "welcome": "the text before the questions", "thank_you": "the text after the last answer",
+    "closed": "the text when it is closed", "expired": "the text when the link has expired",
+    "conditions": "the condition", "text": "the text", "button_label": "the text of the button",
+    "button_url": "the address of the button", "review_label": "the text of the review link",
+    "review_url": "the address of the review link", "coupon_pool": "the coupon pool", "call_back": "the call-back form",
     "responses_max": "the maximum number of responses", "picture": "the picture",
 }  # fmt: skip
 OF_ALL_TYPES: Final = ("display_name", "display_probability", "randomize", "scored")

@@ -1,18 +1,20 @@
 """The interface of channels: send one message, return its outcome, and announce the point of no return."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal, Protocol, TypeVar, final
 
 import msgspec
 
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_LINK, CHANNEL_OUTBOX, CHANNEL_SMS, CHANNEL_WEBHOOK
+from afterword.core.reading import structs
+from afterword.errors import FieldError, Sentence
 
 EMAIL, SMS, WEBHOOK, LINK, OUTBOX = CHANNEL_EMAIL, CHANNEL_SMS, CHANNEL_WEBHOOK, CHANNEL_LINK, CHANNEL_OUTBOX
 
 Cause = Literal["recipient", "throttle", "account", "connection"]
 Begin = Callable[[], Awaitable[None]]
-Settings = TypeVar("Settings")
+Settings = TypeVar("Settings", bound=msgspec.Struct)
 
 
 class Sent(msgspec.Struct, frozen=True):
@@ -111,9 +113,23 @@ class Connectionless:
         """Nothing is open."""
 
 
+class WrongSettings(ValueError):
+    """Settings of an account that cannot be used: `errors` point into them, and quote no value."""
+
+    def __init__(self, *wrong: FieldError) -> None:
+        super().__init__(" ".join(f"{one.place}: {one.message}" for one in wrong))
+        self.errors = wrong
+
+
+def wrong_setting(name: str, sentence: Sentence) -> WrongSettings:
+    return WrongSettings(FieldError("invalid_format", sentence, pointer=f"/{name}"))
+
+
 def read_settings(document: Mapping[str, Any], form: type[Settings]) -> Settings:
-    """The settings of an account; raises ValueError with a sentence that quotes no value."""
+    """The settings of an account. Raises WrongSettings."""
     try:
         return msgspec.convert(document, form)
     except msgspec.ValidationError as error:
-        raise ValueError(f"{error}.") from None
+        context = structs.Context(now=datetime.min.replace(tzinfo=UTC), zone=UTC, strict=True)  # no setting is a time
+        structs.collect(form, document, context)
+        raise WrongSettings(*context.errors or [FieldError("invalid_format", f"{error}.", pointer="")]) from None

@@ -18,6 +18,7 @@ import httpx2
 import msgspec
 
 from afterword.core.messaging.networks import Address, NameServer, Network, is_allowed, is_open
+from afterword.errors import Sentence
 
 ANSWER_SECONDS: Final = 2.0  # of a question, over all name servers
 QUESTIONS_MAX: Final = 30  # at once
@@ -304,16 +305,16 @@ def check_url(url: str, allowed: Sequence[Network]) -> str | None:
     return check_host(target.host, allowed)
 
 
-def check_host(host: str, allowed: Sequence[Network]) -> str | None:
+def check_host(host: str, allowed: Sequence[Network]) -> Sentence | None:
     """A sentence that refuses this host; None if it may be tried."""
     address = _literal(host)
     if address is not None:
-        return None if is_open(address, allowed) else "Its address is not one of the open internet."
+        return None if is_open(address, allowed) else Sentence("Its address is not one of the open internet.")
     labels = host.rstrip(".").lower().split(".")
     if labels[-1] == "localhost" or (len(labels) == 1 and not allowed):
-        return None if allowed else "Its name must be one of the open internet."
+        return None if allowed else Sentence("Its name must be one of the open internet.")
     if labels[-1].isdecimal() or labels[-1].startswith("0x"):
-        return "Its host must be a name, or an address in its usual form."
+        return Sentence("Its host must be a name, or an address in its usual form.")
     return None
 
 

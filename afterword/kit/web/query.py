@@ -188,7 +188,7 @@ def read_filter(given: object, columns: Columns, context: Context) -> tuple[Crit
             context.error("/filter_by", "wrong_type", "filter_by[CRITERION][Column]=value is expected.")
         return ()
     groups = cast("dict[str, object]", given)
-    if sum(_count_of(group) for group in groups.values()) > CRITERIA_MAX:
+    if sum(len(group) if isinstance(group, dict) else 1 for group in groups.values()) > CRITERIA_MAX:
         context.error("/filter_by", "too_many", f"At most {CRITERIA_MAX} criteria are allowed.")
         return ()
     found: list[Criterion] = []
@@ -238,10 +238,6 @@ def camel_case(name: str) -> str:
 def pointer_of(*steps: str) -> str:
     """Pointer of a parameter for `Context.add`; it is shown as `filter_by[EQUAL][Nope]`."""
     return "".join(f"/{escape(step)}" for step in steps)
-
-
-def _count_of(given: object) -> int:
-    return len(cast("dict[str, object]", given)) if isinstance(given, dict) else 1
 
 
 def _criterion(operator: str, name: str, value: object, columns: Columns, context: Context) -> Criterion | None:

@@ -53,7 +53,10 @@ class Reference:
             sections=self._sections(),
             criteria=CRITERIA,
             roles=vocabulary.ROLES,
-            scopes=[(scope, vocabulary.scope(scope), _roles_with(scope)) for scope in sorted(SCOPES)],
+            scopes=[
+                (scope, vocabulary.scope(scope), ", ".join(role for role, its in ROLE_SCOPES.items() if scope in its))
+                for scope in sorted(SCOPES)
+            ],
             problems=sorted(EXPLANATIONS.items(), key=lambda entry: entry[1].status),
             example_curl=f'curl "{self._site.api("/q/questionnaire")}" \\\n  -H "Authorization: Bearer $TOKEN"',
         ).encode()
@@ -84,7 +87,7 @@ class Reference:
         ]
 
     def _operation(self, route: Route) -> dict[str, Any]:
-        query = vocabulary.rows_of(route.query) if route.query else []
+        example = vocabulary.example_of(route.answer, is_request=False) if route.answer else None
         return {
             "anchor": f"{_anchor(route.tag)}-{_anchor(route.operation_id)}",
             "method": route.method,
@@ -92,7 +95,7 @@ class Reference:
             "summary": route.summary,
             "description": _with_code(f"{_about_rows(route)}{route.about}"),
             "scopes": route.scopes,
-            "query": query,
+            "query": vocabulary.rows_of(route.query) if route.query else [],
             "columns": [criteria.camel_case(name) for name in route.listing.columns] if route.listing else [],
             "body": vocabulary.rows_of(route.body) if route.body else [],
             "answer": vocabulary.rows_of(route.answer) if route.answer else [],
@@ -103,12 +106,8 @@ class Reference:
                 for code in (*(["not_found"] if route.parameters else []), "invalid", *route.refusals)
             ],
             "curl": curl_of(route, self._site),
-            "example": _pretty(vocabulary.example_of(route.answer, is_request=False)) if route.answer else "",
+            "example": msgspec.json.format(msgspec.json.encode(example), indent=2).decode() if route.answer else "",
         }
-
-
-def _roles_with(scope: str) -> str:
-    return ", ".join(role for role, scopes in ROLE_SCOPES.items() if scope in scopes)
 
 
 def curl_of(route: Route, site: Site) -> str:
@@ -154,7 +153,3 @@ def _with_code(text: str) -> list[tuple[str, bool]]:
 
 def _anchor(text: str) -> str:
     return "".join(character if character.isalnum() else "-" for character in text.lower()).strip("-")
-
-
-def _pretty(value: object) -> str:
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()

@@ -76,7 +76,7 @@ Format = Literal["csv", "parquet", "sav"]
 FORMATS: Final = (("parquet", "Parquet"), ("csv", "CSV"), ("sav", "SPSS"))
 DESTINATIONS: Final[tuple[tuple[str, Marked], ...]] = (
     ("folder", "A folder of this server"),
-    ("s3", "A store that speaks S3"),
+    ("s3", "S3-compatible storage"),
     ("sftp", "SFTP"),
 )
 EVERY: Final[tuple[tuple[str, Marked], ...]] = (

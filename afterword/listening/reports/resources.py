@@ -49,7 +49,7 @@ class MetricWanted(fields.Request):
 
 
 class ReportParameters(fields.Request, kw_only=True):
-    """What a template and a custom report are both asked for."""
+    """The parameters that templates and custom reports share."""
 
     from_time: fields.Moment | None = None
     to_time: fields.Moment | None = None

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.asking.questionnaires import metadata, store as questionnaires_store
 from afterword.console.periods import PeriodChoice
-from afterword.console.response_list import BAND_CHIPS, CHANNELS, ResponseFilter
+from afterword.console.response_list import BANDS, CHANNELS, ResponseFilter
 from afterword.console.screens import Marked, Screens, Visit
 from afterword.core.figures import templates
 from afterword.core.figures.periods import Period
@@ -42,9 +42,9 @@ SCOPE: Final = "Questionnaire Instance.Read"  # words of comments are parts of a
 VALUES_SCOPE: Final = "Questionnaire Value.Read"
 DAYS_DEFAULT: Final = 90
 BYS: Final[Mapping[str, Marked]] = {"words": "The words of all", "groups": "The words of each group"}
-BANDS: Final[Mapping[str, Marked]] = {"": "Everybody", **BAND_CHIPS}
+MOODS: Final[Mapping[str, Marked]] = {"": "All", **{name: text for name, text in BANDS.items() if name}}
 GROUPS: Final[Mapping[str, Marked]] = {
-    "band": "Written by", "channel": "Channel", "language": "Language", "questionnaire": "Questionnaire",
+    "band": "Mood", "channel": "Channel", "language": "Language", "questionnaire": "Questionnaire",
 }  # fmt: skip
 NOT_SAVED: Final = {"questionnaire", "language"}  # groups that no report has
 
@@ -179,7 +179,7 @@ async def _asked(visit: Visit, db: Database, query: Mapping[str, str]) -> _Asked
     choice = ResponseFilter(
         tab="comment",
         questionnaire_id=chosen if (chosen := query.get("questionnaire", "")) in names else "",
-        band=band if band in BAND_CHIPS else "",
+        band=band if band in MOODS else "",
         **period.query,
     ).fixed(visit)
     owners = {one.owner_application_id for one in listed.items if choice.questionnaire_id in {"", one.questionnaire_id}}
@@ -190,9 +190,8 @@ async def _asked(visit: Visit, db: Database, query: Mapping[str, str]) -> _Asked
         db, caller=visit.caller, application_id=None, chosen=choice.filter(visit, None), group_by=group, limit=WORDS_MAX
     )
     if found.from_time:  # the links lead to what was counted
-        choice = dataclasses.replace(
-            choice, between=f"{found.from_time.isoformat()}/{choice.between.partition('/')[2]}"
-        )
+        end = choice.between.partition("/")[2]
+        choice = dataclasses.replace(choice, between=f"{found.from_time.isoformat()}/{end}")
     return _Asked(choice, group, groups, names, found)
 
 
@@ -215,11 +214,9 @@ async def _declared(visit: Visit, db: Database, application_ids: set[str]) -> Ma
     """Names of metadata by which the caller may group, that of stores first; none that is personal."""
     if VALUES_SCOPE not in visit.caller.scopes:
         return {}
-    found: dict[str, str] = {}
+    found, organization_id = dict[str, str](), visit.caller.organization_id
     for application_id in sorted(application_ids):
-        declared = await metadata.declared(
-            db, organization_id=visit.caller.organization_id, application_id=application_id
-        )
+        declared = await metadata.declared(db, organization_id=organization_id, application_id=application_id)
         found |= {
             f"{METADATA}:{name}": one.title_in(visit.words)
             for name, one in declared.questionnaire.items()
@@ -231,7 +228,7 @@ async def _declared(visit: Visit, db: Database, application_ids: set[str]) -> Ma
 def _fields(visit: Visit, asked: _Asked) -> Sequence[Field]:
     words, choice = visit.words, asked.choice
     found = [
-        Field("band", words("Written by"), [(name, words(text)) for name, text in BANDS.items()], choice.band),
+        Field("band", words("Mood"), [(name, words(text)) for name, text in MOODS.items()], choice.band),
         Field("group", words("Groups"), list(asked.groups.items()), asked.group),
     ]
     if len(asked.questionnaires) > 1:
@@ -264,7 +261,7 @@ def _group_name(visit: Visit, asked: _Asked, value: str | None) -> str:
         return words("No answer")
     match asked.group:
         case "band":
-            return words(BAND_CHIPS.get(value, value))
+            return words(MOODS.get(value, value))
         case "channel":
             return words(CHANNELS.get(int(value) or None, "Link"))
         case "language":

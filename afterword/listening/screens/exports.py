@@ -119,7 +119,7 @@ async def _form(visit: Visit, db: Database, refusal: errors.Refusal | None = Non
         else words.plural("Export {n} response", "Export {n} responses", count),
         refusal=refusal,
         count=count,
-        filters=[text for text, _ in chips_of(visit, choice, asked["condition"], theme)],
+        filters=[text for text, _ in await chips_of(visit, db, choice, theme)],
         action=fixed.url("export"),
         back=choice.url(),
         formats=[(name, title) for name, title in FORMATS.items() if not missing_extra(name)],

@@ -162,10 +162,10 @@ async def _trace(visit: Visit, db: Database, instance: Instance) -> list[dict[st
     steps = (
         (item.created_time if item else instance.created_time, begin, planned),
         (instance.sent_time, words("Sent"), words("at try {n}", n=tries) if tries > 1 else ""),
-        (instance.delivered_time, words("Delivered"), ""),
-        (instance.viewed_time, words("Opened"), ""),
+        (instance.delivered_time, words("Message delivered"), ""),
+        (instance.viewed_time, words("Questionnaire opened"), ""),
         (instance.answered_time, words("First answer"), ""),
-        (instance.completed_time or instance.held_completed_time, words("Completed"), ""),
+        (instance.completed_time or instance.held_completed_time, words("Response completed"), ""),
     )  # fmt: skip
     return [
         {**_STEP, "when": words.moment(time, time_zone=visit.zone), "text": text, "details": details}

@@ -89,7 +89,7 @@ async def count_first(visit: Visit, db: Database) -> Response:
     return visit.page(
         "tagging_all.html",
         title=words.plural("Tag {n} response", "Tag {n} responses", len(found)),
-        filters=[text for text, _ in chips_of(visit, choice, asked["condition"], theme)],
+        filters=[text for text, _ in await chips_of(visit, db, choice, theme)],
         count=len(found),
         action=choice.url("taggings"),
         actions=actions_of(visit.words),

@@ -136,7 +136,7 @@ class Names(msgspec.Struct, frozen=True):
             case "question_id" if text in self.questions:
                 found = self.questions[text].plain_title
             case "band" if value is not None:
-                found = self.words(charts.PARTS[text])
+                found = self.words(charts.BANDS[text])
             case "channel":
                 found = self.words(self.channels.get(value if isinstance(value, int) else None, "Link"))
             case "pipeline" if value is not None:
@@ -152,7 +152,7 @@ class Names(msgspec.Struct, frozen=True):
 
 GROUPS: Final[Mapping[str, Marked]] = {
     "bucket": "From", "questionnaire": "Questionnaire", "question_id": "Question", "version": "Version",
-    "channel": "Channel", "band": "Written by", "pipeline": "Pipeline", "locale": "Language", "case:cause": "Cause",
+    "channel": "Channel", "band": "Mood", "pipeline": "Pipeline", "locale": "Language", "case:cause": "Cause",
     "case:remedy": "Action taken",
 }  # fmt: skip
 

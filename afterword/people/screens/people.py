@@ -49,14 +49,13 @@ ENTRIES: Final = 50
 SCALE: Final = (0, 10)
 NOTE_CHARACTERS_MAX: Final = 500
 KINDS: Final[Mapping[str, Marked]] = {
-    "waiting": "Planned", "sent": "Sent", "not_sent": "Not sent", "issued": "Link issued", "viewed": "Opened",
-    "answered": "Answered", "case_opened": "Case opened", "case_closed": "Case closed", "suppressed": "Do not contact",
+    "waiting": "Planned", "sent": "Sent", "not_sent": "Not sent", "issued": "Link issued",
+    "viewed": "Questionnaire opened", "answered": "Response given", "case_opened": "Case opened",
+    "case_closed": "Case closed", "suppressed": "Do not contact",
 }  # fmt: skip
 REMINDERS: Final[Mapping[str, Marked]] = {
-    "waiting": "Reminder planned",
-    "sent": "Reminder sent",
-    "not_sent": "Reminder not sent",
-}
+    "waiting": "Reminder planned", "sent": "Reminder sent", "not_sent": "Reminder not sent",
+}  # fmt: skip
 SUPPRESSIONS: Final[Mapping[str, Marked]] = {
     "unsubscribed": "The person does not want messages", "complaint": "Reported as spam", "blocked": "Blocked by us",
     "hard_bounce": "The address does not exist", "erased": "The person was erased",

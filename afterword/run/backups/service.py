@@ -260,7 +260,7 @@ async def state_of(url: str, manifest: Manifest, *, file_folder: Path | None) ->
             return "done"
         if reason is not None or not is_empty:
             raise NotEmpty(reason or "This database has data. A restore needs an empty one.")
-    if file_folder is not None and await asyncio.to_thread(_has_files, file_folder):
+    if file_folder is not None and await asyncio.to_thread(lambda: file_folder.exists() and any(file_folder.iterdir())):
         raise NotEmpty(f"The folder {file_folder} has files. A restore needs an empty one.")
     return "empty"
 
@@ -296,10 +296,6 @@ def write_files(manifest: Manifest, reader: Reader, folder: Path) -> int:
 
 async def pause(pool: db.Pool, manifest: Manifest) -> None:
     await db.change(pool, restores.update_to_paused, reason=PAUSED.format(manifest.backup_id))
-
-
-def _has_files(folder: Path) -> bool:
-    return folder.exists() and any(folder.iterdir())
 
 
 def _reason(manifest: Manifest) -> str:

@@ -61,7 +61,7 @@ class _Form(msgspec.Struct, frozen=True, kw_only=True):
 def _relay_of(settings: Settings) -> Relay:
     """The relay of an operator's `url`, which may name files and go without TLS, or of its parts."""
     url = settings.get("url")
-    if url is None and "host" in settings:
+    if url is None and settings:
         return relay_of(read_settings(settings, Login))
     if set(settings) != {"url"} or not isinstance(url, str):
         raise ValueError(

@@ -25,8 +25,9 @@ from msgspec import Meta
 
 from afterword.core.messaging.networks import Network
 from afterword.core.messaging.refusals import SUPPRESSING, enhanced_of, judge
+from afterword.errors import Sentence
 from afterword.kit.transport import mime
-from afterword.kit.transport.base import Begin, Cause, Outcome, Refused, Retry, Sent, Unknown
+from afterword.kit.transport.base import Begin, Cause, Outcome, Refused, Retry, Sent, Unknown, wrong_setting
 from afterword.kit.transport.http import Blocked, NotSent, connect, verification_error
 
 Starttls = Literal["offered", "required", "never"]
@@ -88,13 +89,13 @@ class Login(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
 
 def relay_of(login: Login) -> Relay:
-    """Raises ValueError with a sentence that repeats no secret."""
+    """Raises WrongSettings."""
     if not login.host.isascii() or not all(c.isalnum() or c in "-_.:" for c in login.host):
-        raise ValueError("The host must be a name such as smtp.example.com, or an address.")
+        raise wrong_setting("host", Sentence("The host must be a name such as smtp.example.com, or an address."))
     if login.password and not login.username:
-        raise ValueError("There is a password without a username.")
+        raise wrong_setting("username", Sentence("There is a password without a user name."))
     if login.username and login.security == "none":
-        raise ValueError("A password is never sent unencrypted: choose starttls or tls.")
+        raise wrong_setting("security", Sentence("A password is never sent unencrypted: choose STARTTLS or TLS."))
     return Relay(
         host=login.host,
         port=login.port or _PORTS_OF[login.security],
@@ -430,7 +431,7 @@ class Conversation:
                 ):
                     limit.reschedule(clock() + self._timeouts.step)
                     code, text = await protocol.execute_command(*command)
-                    if not _is_welcome(phase, code):
+                    if not (code == _START_INPUT if phase is Phase.DATA else kind_of(code) == "done"):
                         return self._judged(phase, code, text, envelope)
             _refuse_leftovers(_protocol_of(self._client))
         except FAULTS as error:
@@ -523,10 +524,6 @@ def _refuse_leftovers(protocol: SMTPProtocol) -> None:
     """A second reply that came with 354 would later be taken for the answer to the dot."""
     if protocol._buffer:  # noqa: SLF001  see the file's head
         raise aiosmtplib.SMTPResponseException(-1, "an answer that nobody asked for")
-
-
-def _is_welcome(phase: Phase, code: int) -> bool:
-    return code == _START_INPUT if phase is Phase.DATA else kind_of(code) == "done"
 
 
 def _forget(answer: "asyncio.Task[aiosmtplib.SMTPResponse]") -> None:

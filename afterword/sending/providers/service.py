@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, Literal, LiteralString
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from afterword import errors, ids
 from afterword.core.messaging.networks import Network
@@ -19,7 +20,7 @@ from afterword.core.wire.site import Site
 from afterword.kit import sealing
 from afterword.kit.db import Database, Row
 from afterword.kit.nouns.declaration import Hidden
-from afterword.kit.transport.base import EMAIL
+from afterword.kit.transport.base import EMAIL, WrongSettings
 from afterword.kit.transport.http import check_host, check_url
 from afterword.kit.web import fields
 from afterword.sending.channels import accounts as kinds
@@ -586,15 +587,12 @@ def _merged(account: Account, changes: Mapping[str, Any], site: Site) -> dict[st
 def _check_own(kind: str, settings: Mapping[str, Any], site: Site) -> None:
     """Raise Invalid for settings that only an operator may give: files of this machine, servers of closed networks."""
     if kind == "smtp" and "url" in settings:
-        raise errors.Invalid.at("/settings", "unknown_member", "Give host, port, security, username and password.")
-    try:
-        known = _checked(kind, settings, site.networks)
-        host = kinds.host_of(known, settings)
-    except errors.Invalid as refusal:
-        raise errors.Invalid.at("/settings", "invalid_format", refusal.detail) from None
+        raise errors.Invalid.at("/settings/url", "unknown_member", "Give host, port, security, username and password.")
+    known = _checked(kind, settings, site.networks)
+    host = kinds.host_of(known, settings)
     wrong = None if host is None else check_host(host, site.networks)
     if wrong is not None:
-        raise errors.Invalid.at("/settings", "invalid_address", f"This host cannot be used: {wrong}")
+        raise errors.Invalid.at("/settings/host", "invalid_address", wrong)
 
 
 def _checked(kind: str, settings: Mapping[str, Any], networks: Sequence[Network]) -> kinds.Kind:
@@ -603,12 +601,15 @@ def _checked(kind: str, settings: Mapping[str, Any], networks: Sequence[Network]
         raise errors.Invalid(f"An account is one of {', '.join(kinds.CHANNELS)}.")
     try:
         urls = kinds.urls_of(known, settings)
+    except WrongSettings as found:
+        raise errors.Invalid.of(*(replace(one, pointer=f"/settings{one.pointer}") for one in found.errors)) from None
     except ValueError as error:
-        raise errors.Invalid(f"The settings of this {kind} account cannot be used: {error}") from None
+        message = f"The settings of this {kind} account cannot be used: {error}"
+        raise errors.Invalid.at("/settings", "invalid_format", message) from None
     for url in urls:
         wrong = check_url(url, networks)
         if wrong is not None:
-            raise errors.Invalid(f"The url of this {kind} account cannot be used: {wrong}")
+            raise errors.Invalid.at("/settings/url", "invalid_address", wrong)
     if len(msgspec.json.encode(settings)) > SETTINGS_BYTES_MAX:
         raise errors.Invalid(f"The settings of an account have at most {SETTINGS_BYTES_MAX} bytes.")
     return known

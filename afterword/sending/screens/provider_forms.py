@@ -3,15 +3,18 @@
 import secrets
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, Literal
 
 import msgspec
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors
 from afterword.console.inputs import same_version
 from afterword.console.screens import Database, Form, Marked, Screens, Visit
 from afterword.core.messaging import webhooks
+from afterword.kit.texts import Texts
 from afterword.kit.web import html
 from afterword.sending.channels.accounts import Kind, kind_of
 from afterword.sending.providers import service as providers
@@ -155,16 +158,10 @@ def _columns_of(visit: Visit, kind: str, *, is_new: bool) -> dict[str, Any]:
         try:
             value = _value(form, field)
         except ValueError:
-            text = (
-                words("A whole number is expected.")
-                if field.type == "number"
-                else words("This is neither TOML nor JSON.")
-            )
-            wrong.append(errors.FieldError("invalid_format", text, pointer=f"/{field.name}"))
+            reason = words("This is neither TOML nor JSON.")
+            wrong.append(errors.FieldError("invalid_format", reason, pointer=f"/{field.name}"))
             continue
-        if value is None and field.is_required and (is_new or field.type not in {"secret", "area"}):
-            wrong.append(errors.FieldError("required", words("This is required."), pointer=f"/{field.name}"))
-        elif isinstance(value, dict):
+        if isinstance(value, dict):
             settings |= value
         elif value is not None or not (is_new or field.type in {"secret", "area"}):
             settings[field.name] = value
@@ -210,7 +207,7 @@ async def _form(visit: Visit, *, account: Account | None = None, refusal: errors
     return visit.page(
         "provider_form.html",
         title=words("Change “{name}”", name=name_of(visit, account)) if account else words("New account"),
-        refusal=refusal,
+        refusal=refusal and _in_form(words, refusal, FIELDS[kind]),
         back=(name_of(visit, account), url_of(account)) if account else (words("Sending accounts"), PROVIDERS),
         action=f"{url_of(account)}/edit" if account else f"{PROVIDERS}/new",
         is_new=account is None,
@@ -224,6 +221,17 @@ async def _form(visit: Visit, *, account: Account | None = None, refusal: errors
     )
 
 
+def _in_form(words: Texts, refusal: errors.Refusal, fields: Sequence[Field]) -> errors.Refusal:
+    """The errors at their fields; at a description, which has many settings, each with the name of its own."""
+    wrong, area = list[errors.FieldError](), next((one.name for one in fields if one.type == "area"), None)
+    for one in refusal.errors:
+        name = one.place.removeprefix("settings.")
+        has_field = area is None or name in {area, "title", "rate_ceiling"}
+        text = one.message if has_field or name == "settings" else f"{name}: {words.said(one.message)}"
+        wrong.append(replace(one, pointer=f"/{name if has_field else area}", message=text))
+    return errors.Invalid(refusal.detail, errors=wrong) if wrong else refusal
+
+
 def _kind(visit: Visit) -> Kind:
     """The kind that was chosen, the mail server unless it is one of these."""
     return kind_of(visit.form.text("kind") or visit.query.get("kind", "")) or "smtp"
@@ -234,14 +242,10 @@ def _rate(visit: Visit) -> float | None:
     text = visit.form.text("rate_ceiling").replace(",", ".")
     if not text:
         return None
-    wrong = errors.Invalid.at("/rate_ceiling", "out_of_range", visit.words("A number from 0.01 to 10000 is expected."))
-    try:
-        rate = float(text)
-    except ValueError:
-        raise wrong from None
-    if not providers.RATE_MIN <= rate <= providers.RATE_MAX:
-        raise wrong
-    return rate
+    with suppress(ValueError):
+        if providers.RATE_MIN <= (rate := float(text)) <= providers.RATE_MAX:
+            return rate
+    raise errors.Invalid.at("/rate_ceiling", "out_of_range", visit.words("A number from 0.01 to 10000 is expected."))
 
 
 def _value(form: Form, field: Field) -> Any:
@@ -253,7 +257,7 @@ def _value(form: Form, field: Field) -> Any:
         case _ if not text:
             return None
         case "number":
-            return int(text)
+            return int(text) if text.isdecimal() else text  # whose refusal is that of the API
         case "area":
             return _document(text)
         case _:

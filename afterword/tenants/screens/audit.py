@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from afterword import ids
 from afterword.console.screens import Database, Screens, Visit, download
+from afterword.core.figures.templates import TEMPLATES
 from afterword.core.wire.lists import Criterion, Page
 from afterword.kit import db as databases
 from afterword.kit.texts import Marked, Texts, tables_of
@@ -105,12 +106,8 @@ async def audit_page(visit: Visit, db: Database) -> Response:
     found = await audit.list_entries(
         db, organization_id=visit.caller.organization_id, page=page, actions=actions, thing_kinds=kinds
     )
-    users = await list_users(
-        db,
-        organization_id=visit.caller.organization_id,
-        page=Page.first(USERS, limit=settings.LISTED_MAX),
-        with_service=True,
-    )
+    everybody = Page.first(USERS, limit=settings.LISTED_MAX)
+    users = await list_users(db, organization_id=visit.caller.organization_id, page=everybody, with_service=True)
     last = found.items[-1] if found.has_more else None
     listed = Listing(
         rows=[_row(visit, choice, entry) for entry in found.items],
@@ -192,7 +189,9 @@ def _row(visit: Visit, choice: AuditFilter, entry: Entry) -> dict[str, Any]:
     return {
         "when": near_moment(words, entry.created_time, now=visit.now, zone=visit.zone),
         "sentence": sentence_of(words, entry),
-        "place": ", ".join(filter(None, (entry.device, entry.network))),
+        "place": ", ".join(
+            filter(None, (words("Unknown device") if entry.device == "?" else entry.device, entry.network))
+        ),
         "values": [
             (
                 name if name not in FIELDS else "",
@@ -216,7 +215,9 @@ def _actor(words: Texts, entry: Entry) -> str:
 
 def _thing(words: Texts, entry: Entry) -> str:
     kind = words(KINDS[entry.thing_kind]) if entry.thing_kind in KINDS else _plain(entry.thing_kind)
-    name = words("“{title}”", title=entry.thing_name) if entry.thing_kind != "organization" else ""
+    ready = TEMPLATES.get(entry.thing_name or "") if entry.thing_kind == "report" and not entry.thing_id else None
+    title = words.said(ready.title) if ready else entry.thing_name
+    name = words("“{title}”", title=title) if entry.thing_kind != "organization" else ""
     return f"{kind} {name}" if entry.thing_name and name else kind
 
 

@@ -275,7 +275,7 @@ async def test_won_back(office: Desk, agent: httpx2.AsyncClient) -> None:
     await office.answer(answered, {office.score_id: 5})
     await read_all(office.pool, rows.READER, follow)
 
-    outcome = "1 → 5, recovered"
+    outcome = "1 → 5, won back"
     assert outcome in _plain((await agent.get(path)).text)
     assert outcome in _plain((await agent.get("/console/cases?tab=closed")).text)
     figures = html.unescape((await agent.get("/console/cases/figures?by=cause")).text)

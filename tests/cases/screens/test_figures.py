@@ -64,9 +64,9 @@ class Item:
         ({"recovery_item_id": None, "recovery_time": None}, ""),
         ({"recovery_time": None}, "asked again"),
         ({"recovered": None}, "answered again"),
-        ({"first_score": None}, "recovered"),
-        ({}, "3 → 8, recovered"),
-        ({"recovered": False, "score_now": 4}, "3 → 4, not recovered"),
+        ({"first_score": None}, "won back"),
+        ({}, "3 → 8, won back"),
+        ({"recovered": False, "score_now": 4}, "3 → 4, not won back"),
     ],
 )
 def test_outcome(changes: dict[str, Any], expected: str) -> None:

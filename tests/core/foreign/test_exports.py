@@ -13,6 +13,7 @@ from afterword.core.foreign.exports import LEAVES_MAX, TOO_LONG, Source, Unwrita
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import All, AnyOf, Leaf, Not
 from afterword.core.questionnaires.definition import Definition, Texts
+from afterword.kit.texts import texts
 from tests.core.foreign.forms import Taken
 
 EACH = pytest.mark.parametrize("written", [surveyjs_written.written, limesurvey_written.written])
@@ -54,6 +55,15 @@ class TestNotHeld:
         made = written(source(YES, more=f"endings: [{full}, {{key: last, text: Bye}}]\npages: {{en: {{closed: No}}}}"))
         assert "full" in told(made)
         assert "closed" in told(made)
+
+    @EACH
+    def test_in_german(self, written: Callable[[Source], Written]) -> None:
+        pages = "pages: {en: {closed: No, expired: No}}"
+        lines = written(source("{key: q, type: text, title: Q, display_probability: 50}", more=pages)).lines
+        said = [texts("console", "de").said(line.sentences[0]) for line in lines]
+        assert {"Anteil der Befragten", "Text, wenn er geschlossen ist, Text, wenn der Link abgelaufen ist"} == {
+            one.replace("\u2068", "").replace("\u2069", "").partition(": ")[2].rstrip(".") for one in said
+        }
 
 
 class TestExpression:

@@ -121,7 +121,7 @@ async def test_a_row_that_is_wider_than_the_header(owner: House, browser: Browse
     """Its last cells would be lost."""
     here = await checked(browser, owner, file_of("R-1,2024-05-01 10:00,9,,Quick, and kind", "R-2,2024-05-01,9,,,,"))
     said = await read(browser, f"{here}/check")
-    assert "1 will be imported 0 are there already 1 are refused" in said
+    assert "1 will be imported 0 are there already 1 is refused" in said
     assert "This row has 6 cells, and the header 5." in said
 
 
@@ -193,7 +193,7 @@ async def test_kinds_of_files(owner: House, browser: Browser, tmp_path: Path) ->
         assert 303 == (await choose(browser, here)).status_code
         await worked(owner)
         said = await read(browser, f"{here}/check")
-        assert ("1 will be imported" in said, "1 are refused" in said) == (True, kind == "lines"), kind
+        assert ("1 will be imported" in said, "1 is refused" in said) == (True, kind == "lines"), kind
         assert "How likely? 9" in said
 
 
@@ -204,7 +204,7 @@ async def test_interrupted(owner: House, browser: Browser, monkeypatch: pytest.M
     here = await staged(browser, owner, file_of(*rows, "R-24,2024-05-01 10:00,99,,"))
     await choose(browser, here)
     assert 3 == await worked(owner)
-    assert "24 will be imported 0 are there already 1 are refused" in await read(browser, f"{here}/check")
+    assert "24 will be imported 0 are there already 1 is refused" in await read(browser, f"{here}/check")
     assert "26 Column “How likely?”" in await read(browser, f"{here}/check")
     await browser.post(f"{here}/confirm")
     with contextlib.suppress(KeyboardInterrupt):
@@ -214,7 +214,7 @@ async def test_interrupted(owner: House, browser: Browser, monkeypatch: pytest.M
             raise KeyboardInterrupt
     assert 0 == await count(owner)
     assert 3 == await worked(owner)
-    assert "24 were imported 0 were there already 1 were refused" in await read(browser, here)
+    assert "24 were imported 0 were there already 1 was refused" in await read(browser, here)
     assert 24 == await count(owner)
 
 

@@ -65,9 +65,9 @@ async def test_open(shop: House, browser: Browser) -> None:
     assert "How likely?" in page.text
     assert "tab=unhappy" in link
     shown = re.sub(r"<[^>]+>", " ", page.text)
-    for step in ("Link issued", "First answer", "Completed"):
+    for step in ("Link issued", "Questionnaire opened", "First answer", "Response completed"):
         assert step in shown.partition("How it happened")[2], step
-    assert "Answered" in shown.partition("The person")[2]
+    assert "Response given" in shown.partition("The person")[2]
     await browser.get(link)  # within the hour
     log = (await browser.get("/console/settings/audit?group=readings")).text
     assert 1 == re.sub(r"[\u2068\u2069]", "", log).count("opened a person.")

@@ -75,7 +75,14 @@ async def test_found_with_the_story(desk: Desk, known: Known, monkeypatch: pytes
         assert [f"/console/people/{known.responder_id}"] == PERSON.findall(await page_of(client, following[1]))
         monkeypatch.undo()
         page = await page_of(client, f"/console/people/{known.responder_id}")
-        for text in ("Answered", f"I am {CANARY}", "Case opened", f"as {CANARY} wished", "Planned", f"order-{CANARY}"):
+        for text in (
+            "Response given",
+            f"I am {CANARY}",
+            "Case opened",
+            f"as {CANARY} wished",
+            "Planned",
+            f"order-{CANARY}",
+        ):
             assert text in page, text
         assert f'<dt>First name</dt><dd dir="auto" class="long">{CANARY}' in page
         for link in (f"/console/responses/{known.instance_id}", f"/console/sending/{known.item_ids[1]}"):
@@ -107,7 +114,7 @@ class TestLimited:
                 assert "No one found." in page
             assert 404 == (await client.get(f"/console/people/{other.responder_id}")).status_code
             page = await page_of(client, path)
-            for text in (known.address, "Answered", f"I am {CANARY}", "Case opened", "Planned"):
+            for text in (known.address, "Response given", f"I am {CANARY}", "Case opened", "Planned"):
                 assert text in page, text
             for text in ("First name", "Erase this person", "Download all data", "Stop messages", "Toys"):
                 assert text not in page, text

@@ -142,8 +142,8 @@ async def test_columns(client: Client, browser: httpx2.AsyncClient) -> None:
 async def test_a_time_to_send_is_never_dropped(client: Client, browser: httpx2.AsyncClient) -> None:
     """One that is not read makes faulty rows; a date alone asks for its hour, one that is over for its meaning."""
     for value, told in (
-        ("soon", "will be asked1have a problem"), (f"{YEAR}/12/05 15:04:00", "1will be asked"),
-        (f"{YEAR}-12-05 15:04\nben@example.com;", "1will be asked1have a problem"),
+        ("soon", "will be asked1has a problem"), (f"{YEAR}/12/05 15:04:00", "1will be asked"),
+        (f"{YEAR}-12-05 15:04\nben@example.com;", "1will be asked1has a problem"),
         (f"12/5/{YEAR}", "say whether the day or the month comes first."), (f"13.12.{YEAR}", "say at which hour"),
         ("2026-01-01 10:00", "say what it means."),
     ):  # fmt: skip

@@ -55,7 +55,7 @@ async def test_five_steps(client: Client, monkeypatch: pytest.MonkeyPatch, brows
     for told in (
         "will not be asked: asked lately by this pipeline", "6 rows in the file 1will be asked",
         "will not be asked: the address is blocked",
-        "1already exist, or belong to the message of an earlier row",
+        "1already exists, or belongs to the message of an earlier row",
         "1 row has an address that an earlier row has", "2 faulty rows", "1Column “E-mail”: This is not",
         "1This row has 3 cells, and the header 4", "4 Column “E-mail”: This is not",
         "5 This row has 3 cells, and the header 4",
@@ -189,7 +189,7 @@ async def test_formats(client: Client, browser: httpx2.AsyncClient) -> None:
     assert "day" == choices(page)["format2"]
     await browser.post(f"{here}/columns", data={**choices(page), "format1": "comma"})
     await work(client)
-    assert "3will be asked1have a problem" in plain((await browser.get(f"{here}/check")).text)
+    assert "3will be asked1has a problem" in plain((await browser.get(f"{here}/check")).text)
 
 
 async def checked(browser: httpx2.AsyncClient, client: Client, content: bytes) -> str:
@@ -227,7 +227,7 @@ async def test_countries_of_phones(client: Client, browser: httpx2.AsyncClient) 
     assert 409 == (await browser.post(one, data={"country": "GR"})).status_code
     await work(client)
     page = plain((await browser.get(f"{here}/check")).text)
-    assert "31will be asked1have a problem" in page
+    assert "31will be asked1has a problem" in page
     assert "33 Column “Phone”" in page
     assert [one] == await problems(browser, here)
     assert "Repair 1 row" in plain((await browser.get(one)).text)
@@ -298,7 +298,7 @@ async def test_rows_in_place(client: Client, browser: httpx2.AsyncClient, agent:
     assert 409 == (await browser.post(f"{here}/rows", data=mended)).status_code
     await work(client)
     page = (await browser.get(f"{here}/check")).text
-    assert "3will be asked1have a problem" in plain(page)
+    assert "3will be asked1has a problem" in plain(page)
     assert "cell-" not in page  # a row of too few cells is corrected in the file
     await browser.post(f"{here}/confirm")
     assert 409 == (await browser.post(f"{here}/rows", data=mended)).status_code
@@ -405,7 +405,7 @@ async def test_pipeline_that_counts_from_a_date(client: Client, browser: httpx2.
     every = [one for one in await problems(browser, here) if "from this date" in plain((await browser.get(one)).text)]
     assert 303 == (await browser.post(every[0], data={"every": f"{YEAR}-05-31"})).status_code
     await work(client)
-    assert "1have a problem" in plain((await browser.get(f"{here}/check")).text)
+    assert "1has a problem" in plain((await browser.get(f"{here}/check")).text)
 
 
 async def test_rows_of_an_earlier_release(client: Client, browser: httpx2.AsyncClient) -> None:

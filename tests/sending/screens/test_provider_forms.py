@@ -32,9 +32,10 @@ async def test_mistakes_keep_what_was_typed(office: Office, owner: httpx2.AsyncC
     for wrong, field in (
         ({"title": ""}, "title"), ({"host": ""}, "host"), ({"port": "many"}, "port"),
         ({"rate_ceiling": "0"}, "rate_ceiling"), ({"rate_ceiling": "fast"}, "rate_ceiling"),
-        ({"host": "10.0.0.1"}, "settings"), ({"security": "none"}, "settings"),
+        ({"host": "10.0.0.1"}, "host"), ({"security": "none"}, "security"), ({"port": "99999"}, "port"),
         ({"kind": "sms_http", "description": "a ="}, "description"),
         ({"kind": "sms_http", "description": "[]"}, "description"),
+        ({"kind": "sms_http", "description": 'url = "https://x.example"'}, "description"),
         ({"kind": "sms_http", "description": "a" + ".a" * (provider_forms.DOTS_MAX + 1) + " = 1"}, "description"),
     ):  # fmt: skip
         page = await owner.post(f"{PROVIDERS}/new", data={**NEW, **wrong})

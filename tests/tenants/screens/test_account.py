@@ -57,6 +57,7 @@ class TestAccount:
             page = (await client.get(ACCOUNT)).text.replace("&#x2f;", "/")
             assert 1 == page.count("Refused")
             assert "Firefox, Windows" in page
+            assert 2 == page.count("Unknown device")
             assert "198.51.100.0/24" in page
             assert "Logged in from a new browser" in page
 

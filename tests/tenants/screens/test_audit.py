@@ -4,6 +4,7 @@ import html
 import json
 import re
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,6 +31,15 @@ def said(**more: Any) -> str:
     return sentence_of(WORDS, entry(**more)).replace("\u2068", "").replace("\u2069", "")
 
 
+AUDITED = re.compile(r"write_audit_entry\('(\w+)'")
+
+
+def test_kinds() -> None:
+    """Whatever the database notes has a name, in the language of the reader."""
+    schema = (Path(audit.__file__).parents[2] / "run/migrations/schema.sql").read_text(encoding="utf-8")
+    assert set() == set(AUDITED.findall(schema)) - {*audit.KINDS}
+
+
 PIPELINE = {"thing_kind": "pipeline", "thing_name": "After delivery"}
 
 
@@ -51,6 +61,14 @@ PIPELINE = {"thing_kind": "pipeline", "thing_name": "After delivery"}
         (
             {**PIPELINE, "before": dict.fromkeys("abcde", 1), "after": dict.fromkeys("abcde", 2)},
             "Ann (Owner) changed a, b, c, 2 more of the pipeline “After delivery”.",
+        ),
+        (
+            {"thing_kind": "report", "action": "downloaded", "thing_name": "distribution"},
+            "Ann (Owner) downloaded the report “Distribution”.",
+        ),
+        (
+            {"thing_kind": "report", "action": "downloaded", "thing_id": "r" * 22, "thing_name": "distribution"},
+            "Ann (Owner) downloaded the report “distribution”.",
         ),
         ({"thing_kind": "login", "action": "login_failed"}, "A log-in as Ann (Owner) failed."),
         ({"thing_kind": "responder", "action": "read", "actor_role": None}, "Ann opened a person."),

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit, urlunsplit
 import msgspec
 from msgspec.structs import replace
 
+from afterword.errors import Sentence
 from afterword.kit.transport.base import (
     Begin,
     Connectionless,
@@ -21,6 +22,7 @@ from afterword.kit.transport.base import (
     Sent,
     Unknown,
     read_settings,
+    wrong_setting,
 )
 from afterword.kit.transport.http import PORTS, Answer, Caller
 from afterword.kit.transport.mime import Kind, Report, Unreadable, Unsigned, worded
@@ -157,16 +159,16 @@ def parse_callback(headers: Mapping[str, str], query: str, body: bytes, url: str
 
 
 def settings_of(document: Mapping[str, Any]) -> Account:
-    """The login, checked. Raises ValueError with a sentence that quotes no value."""
+    """The login, checked. Raises WrongSettings."""
     account = read_settings(document, Account)
     if bool(account.sender) == bool(account.messaging_service_sid):
-        raise ValueError("It needs sender or messaging_service_sid, one of them.")
+        raise wrong_setting("sender", Sentence("Give a sender or a messaging service, one of them."))
     if bool(account.api_key) != bool(account.api_secret):
-        raise ValueError("api_key and api_secret go together.")
+        raise wrong_setting("api_key", Sentence("An API key and its secret go together."))
     if "?" in account.status_url or "#" in account.status_url:
-        raise ValueError("status_url has no query; ours is added to it.")
+        raise wrong_setting("status_url", Sentence("This address has no query; ours is added to it."))
     if not _SID.match(account.account_sid):
-        raise ValueError("account_sid has letters and digits alone.")
+        raise wrong_setting("account_sid", Sentence("An account SID has letters and digits alone."))
     return account
 
 

@@ -222,7 +222,7 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("more", "words"),
         [
-            ({"urll": "x"}, "unknown field"), ({"url": ""}, "url"), ({"method": "DELETE"}, "method"),
+            ({"urll": "x"}, "urll: There is no such member"), ({"url": ""}, "url"), ({"method": "DELETE"}, "method"),
             ({"seconds": 500}, "seconds"), ({"body": {"to": "{to}", "text": "{txt}"}}, "no placeholder {txt}"),
             ({"body": {"text": "{text}"}}, "{to}"), ({"body": {"to": "{to}"}}, "{text}"), ({"body": {}}, "must carry"),
             ({"form": "none"}, "no body|has a body"),
