@@ -37,6 +37,7 @@ from tests.browser.test_pages import WCAG
 from tests.cases.screens import test_chats, test_statuses as test_case_statuses
 from tests.conftest import note_statements
 from tests.events.screens import test_webhooks
+from tests.listening.screens import test_questionnaire_results
 from tests.sending.channels.conftest import MESSAGE
 from tests.sending.screens import test_address_lists, test_contact_policy, test_outbox
 from tests.sending.screens.test_pipelines import version_of
@@ -61,8 +62,8 @@ MORE_STATEMENTS: Final[Mapping[str, int]] = {
     # And the titles of metadata, which each process keeps for a moment.
     "/console/cases/{alert_instance_id}": STATEMENTS_MAX + 1,
     "/console/responses/{instance_id}": STATEMENTS_MAX + 1,
-    # And the clicks on its review links, where it has such.
-    "/console/questionnaires/{questionnaire_id}/results": STATEMENTS_MAX + 1,
+    # And its session's: with a matrix, comments, drivers, and the clicks on its review links.
+    "/console/questionnaires/{questionnaire_id}/results": test_questionnaire_results.STATEMENTS_MAX + 1,
     # And those of the address that leads on to it.
     "/console/responses/imports/{response_import_id}/check": STATEMENTS_MAX + 1,
     # And the titles of chats.
