@@ -191,7 +191,7 @@ SECONDS_MAX: Final = 300  # in one transaction, idle while answers are drawn: a 
 DAYS: Final = 90
 MESSAGES_A_DAY: Final = 145  # fewer on Sundays
 PEOPLE: Final = 3_000
-SEED: Final = 20_260_901
+SEED: Final = 20_260_905
 BRANCHES: Final[Mapping[str, tuple[float, float]]] = {  # share of a good experience at the start and at the end
     "Harbour Street": (0.78, 0.9),
     "Old Town": (0.72, 0.58),
