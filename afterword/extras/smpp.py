@@ -293,9 +293,10 @@ def pieces(text: str, long: Literal["udh", "payload"]) -> list[Piece]:
     if len(parts) == 1 or long == "payload":
         return [Piece(whole, 0, coding, is_payload=len(parts) > 1)]
     mark = secrets.randbelow(256)  # names the message among the few that one phone assembles at a time
+    encoded = [part.encode("utf-16-be") if encoding == "ucs2" else segments.encode(part)[0] for part in parts]
     return [
-        Piece(bytes([5, 0, 3, mark, len(parts), number]) + _octets(part, encoding), WITH_HEADER, coding)
-        for number, part in enumerate(parts, start=1)
+        Piece(bytes([5, 0, 3, mark, len(parts), number]) + octets, WITH_HEADER, coding)
+        for number, octets in enumerate(encoded, start=1)
     ]
 
 
@@ -348,10 +349,6 @@ def _in_other_base(reference: str, base: Literal["hex", "decimal"]) -> str:
         return f"{int(reference):x}" if base == "decimal" else str(int(reference, 16))
     except ValueError:
         return reference
-
-
-def _octets(part: str, encoding: segments.Encoding) -> bytes:
-    return part.encode("utf-16-be") if encoding == "ucs2" else segments.encode(part)[0]
 
 
 def _refusal(status: int) -> Retry | Refused:
