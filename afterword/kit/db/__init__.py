@@ -454,7 +454,7 @@ async def open_pool(
     acquire_seconds: float = ACQUIRE_TIMEOUT_SECONDS,
     waiting_max: int = WAITING_MAX_DEFAULT,
     transaction_seconds: int = TRANSACTION_TIMEOUT_SECONDS,
-    command_seconds: float = COMMAND_TIMEOUT_SECONDS,
+    command_seconds: float | None = None,
 ) -> Pool:
     """Open a pool on a PostgreSQL URL, with the timeouts of the house. Raises Unavailable when it cannot be reached.
 
@@ -489,7 +489,7 @@ async def open_pool(
             min_size=0,  # a process starts, and says that it is not ready, while the database is away
             max_size=size_max,
             timeout=CONNECT_TIMEOUT_SECONDS,
-            command_timeout=command_seconds,
+            command_timeout=command_seconds or COMMAND_TIMEOUT_SECONDS,
             max_cached_statement_lifetime=statement_seconds_max,
             server_settings=settings,
             connection_class=Connection,
