@@ -611,7 +611,7 @@ def _checked(kind: str, settings: Mapping[str, Any], networks: Sequence[Network]
         if wrong is not None:
             raise errors.Invalid.at("/settings/url", "invalid_address", wrong)
     if len(msgspec.json.encode(settings)) > SETTINGS_BYTES_MAX:
-        raise errors.Invalid(f"The settings of an account have at most {SETTINGS_BYTES_MAX} bytes.")
+        raise errors.Invalid.at("/settings", "too_long", f"They have at most {SETTINGS_BYTES_MAX} bytes.")
     return known
 
 
