@@ -16,15 +16,15 @@ ERRORS_MAX = 100
 class Sentence(str):
     """An English sentence with its values filled in, which keeps both, so that it can be said in other languages.
 
-    `text` has a blank `{name}` for each of the values; whole numbers are written in groups of thousands.
+    `text` has a blank `{name}` for each of the values; numbers are written in groups of thousands.
     """
 
     __slots__ = ("text", "values")
     text: str
-    values: Mapping[str, int | str]
+    values: Mapping[str, float | str]
 
-    def __new__(cls, text: str, /, **values: int | str) -> Self:
-        written = {name: f"{value:,}" if isinstance(value, int) else str(value) for name, value in values.items()}
+    def __new__(cls, text: str, /, **values: float | str) -> Self:
+        written = {name: f"{value:,}" if isinstance(value, int | float) else str(value) for name, value in values.items()}
         sentence = super().__new__(cls, text.format_map(written) if values else text)
         sentence.text, sentence.values = text, values
         return sentence

@@ -64,8 +64,8 @@ class Texts:
         sentence = Sentence.of(message)
         return self(sentence.text, **{name: self._valued(one) for name, one in sentence.values.items()})
 
-    def _valued(self, value: int | str) -> str:
-        if isinstance(value, int):
+    def _valued(self, value: float | str) -> str:
+        if isinstance(value, int | float):
             return self.count(value)
         return self.said(value) if isinstance(value, Sentence) else value
 
@@ -112,8 +112,8 @@ class Texts:
         names: Any = self._locale.territories
         return str(names.get(code, code))
 
-    def count(self, count: int | str) -> str:
-        """A whole number in groups of thousands; a text such as "1000+" as it is."""
+    def count(self, count: float | str) -> str:
+        """A number in groups of thousands; a text such as "1000+" as it is."""
         return count if isinstance(count, str) else _decimal(count, self._locale, is_grouped=True)
 
     def number(self, number: float) -> str:
@@ -206,9 +206,7 @@ def tables_of(module: str, name: str = "") -> dict[str, Any]:
 # A page has hundreds of numbers, most of them small or with one decimal.
 @lru_cache(maxsize=8_192, typed=True)
 def _decimal(number: float, locale: Locale, *, is_grouped: bool) -> str:
-    if is_grouped:
-        return format_decimal(number, locale=locale)
-    return format_decimal(number, locale=locale, decimal_quantization=False, group_separator=False)
+    return format_decimal(number, locale=locale, decimal_quantization=False, group_separator=is_grouped)
 
 
 @lru_cache(maxsize=8_192)

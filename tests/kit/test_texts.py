@@ -12,6 +12,7 @@ from babel.messages.plurals import get_plural
 from babel.messages.pofile import read_po
 
 from afterword.core.questionnaires.question_types import STANDARD_TEXTS
+from afterword.errors import Sentence
 from afterword.kit import texts
 from afterword.kit.texts import ISOLATE_END, ISOLATE_FIRST
 
@@ -67,6 +68,15 @@ def test_dates_and_numbers(locale: str, date: str, number: str) -> None:
     assert date == words.date(NOON, time_zone="Europe/Athens")
     assert date == words.day("2026-11-22")
     assert number == words.number(1234.5)
+
+
+def test_the_limits_of_a_refusal_are_numbers_of_the_language() -> None:
+    high = Sentence("At most {high} is allowed.", high=65_535)
+    low = Sentence("At least {low} is expected.", low=0.0001)
+    assert ("At most 65,535 is allowed.", "At least 0.0001 is expected.") == (high, low)
+    german = texts.texts(texts.CONSOLE, "de")
+    assert "65.535" in german.said(high)
+    assert "0,0001" in german.said(low)
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ class Read(msgspec.Struct):
     document: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     lines: list[Line] = msgspec.field(default_factory=list[Line])
 
-    def leave_out(self, kind: Kind, place: str, title: str, text: str, /, **values: int | str) -> None:
+    def leave_out(self, kind: Kind, place: str, title: str, text: str, /, **values: float | str) -> None:
         self.lines.append(Line(kind, "left_out", place, title, (Sentence(text, **values),), whole=False))
 
 
@@ -93,23 +93,23 @@ class Entry(msgspec.Struct):
     _whole: bool = True
     _sentences: dict[str, Sentence] = msgspec.field(default_factory=dict[str, Sentence])
 
-    def said(self, text: str, /, **values: int | str) -> None:
+    def said(self, text: str, /, **values: float | str) -> None:
         """It is taken as it was, and this is worth knowing."""
         if len(self._sentences) < SENTENCES_MAX:
             sentence = Sentence(text, **values)
             self._sentences.setdefault(str(sentence), sentence)
 
-    def changed(self, text: str, /, **values: int | str) -> None:
+    def changed(self, text: str, /, **values: float | str) -> None:
         """It is taken differently, and means the same."""
         self.said(text, **values)
         self._outcome = "changed" if self._outcome == "taken" else self._outcome
 
-    def lost(self, text: str, /, **values: int | str) -> None:
+    def lost(self, text: str, /, **values: float | str) -> None:
         """It is taken, but a part of it is not."""
         self.changed(text, **values)
         self._whole = False
 
-    def left_out(self, text: str, /, **values: int | str) -> None:
+    def left_out(self, text: str, /, **values: float | str) -> None:
         self.lost(text, **values)
         self._outcome = "left_out"
 

@@ -361,15 +361,14 @@ def number_reader(low: float | None = None, high: float | None = None) -> Reader
 
 
 def _lies_between(value: float, low: float | None, high: float | None, pointer: str, context: Context) -> bool:
-    if (low is None or value >= low) and (high is None or value <= high):
+    if low is not None and high is not None and not low <= value <= high:
+        message = Sentence("It must lie between {low} and {high}.", low=low, high=high)
+    elif low is not None and value < low:
+        message = Sentence("At least {low} is expected.", low=low)
+    elif high is not None and value > high:
+        message = Sentence("At most {high} is allowed.", high=high)
+    else:
         return True
-    match low, high:
-        case None, _:
-            message = Sentence("At most {high} is allowed.", high=f"{high:,}")
-        case _, None:
-            message = Sentence("At least {low} is expected.", low=f"{low:,}")
-        case _:
-            message = Sentence("It must lie between {low} and {high}.", low=f"{low:,}", high=f"{high:,}")
     context.error(pointer, "out_of_range", message)
     return False
 

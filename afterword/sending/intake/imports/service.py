@@ -114,7 +114,7 @@ class ProblemKind(NamedTuple):
     pointer: str
     column: str | None
     text: str
-    values: Mapping[str, int | str]
+    values: Mapping[str, float | str]
 
 
 class ImportRowRecord(msgspec.Struct, frozen=True):
