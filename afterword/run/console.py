@@ -4,10 +4,13 @@ from collections.abc import Iterator
 from importlib import import_module
 from pkgutil import walk_packages
 
+from starlette.responses import Response
+
+from afterword import errors
 from afterword.asking import screens as asking
 from afterword.cases import screens as cases
 from afterword.console.nouns import NOUNS, screens_of
-from afterword.console.screens import Screen, Screens
+from afterword.console.screens import HOME, Screen, Screens, Visit
 from afterword.events import screens as events
 from afterword.kit.web.routing import Pages
 from afterword.listening import screens as listening
@@ -29,6 +32,13 @@ def _declared() -> Iterator[Screens]:
 
 
 ROUTES = (*_declared(), *map(screens_of, NOUNS))
+ELSEWHERE = Screens()
+
+
+@ELSEWHERE.get(f"{HOME}/{{path:path}}", for_limited="free")
+async def _show_nothing(_visit: Visit) -> Response:
+    """The console says that it has no such page: that of customers would speak of their link."""
+    raise errors.NotFound("There is no such page.")
 
 
 def screens() -> list[Screen]:
@@ -36,4 +46,4 @@ def screens() -> list[Screen]:
 
 
 def pages() -> list[Pages]:
-    return [routes.pages for routes in ROUTES]
+    return [routes.pages for routes in (*ROUTES, ELSEWHERE)]

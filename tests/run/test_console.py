@@ -1,5 +1,6 @@
 """Every address of the console: the roles that open it, forms of other sites, and headers."""
 
+import html
 import re
 
 import pytest
@@ -28,6 +29,17 @@ async def test_anonymous(office: Office) -> None:
             response = await client.request(screen.method, path_of(screen))
             assert 303 == response.status_code, screen.path
             assert response.headers["location"].startswith("/console/login"), screen.path
+
+
+async def test_no_such_page(office: Office) -> None:
+    """It is the console's own, with its navigation; who is not logged in learns nothing."""
+    async with browser_of(office.pool) as client:
+        asked = await client.get("/console/no/such-page")
+        assert "/console/login?next=%2Fconsole%2Fno%2Fsuch-page" == asked.headers["location"]
+        await log_in(client)
+        page = await client.get("/console/no/such-page")
+        assert (404, True) == (page.status_code, "There is no such page." in page.text)
+        assert 'href="/console/responses"' in html.unescape(page.text)
 
 
 async def test_forms_of_other_sites(office: Office) -> None:
