@@ -15,7 +15,7 @@ from afterword.kit.texts import texts
 from tests.cases.conftest import Desk
 from tests.cases.screens.test_cases import links_of
 
-FIGURE = re.compile(r'<a href="(/console/cases/figures/cases[^"]*)">([\d%\u202f\xa0 ]+)</a>')
+FIGURE = re.compile(r'<a href="(/console/cases/figures/cases[^"]*)">([\d%\u202f\xa0 ]+)(?:</a>| <)')
 
 
 async def test_each_figure_leads_to_its_cases(office: Desk, owner: httpx2.AsyncClient) -> None:
