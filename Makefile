@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE # each of the many processes of a run would com
 LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-emit-find-links --no-header --upgrade --quiet
 
-.PHONY: install setup demo serve test ordinary drawn-faults quick compiled types check fix bench bench-long bench-rivals docs screenshots client release image faults nightly programs base lock clean
+.PHONY: install setup demo serve test ordinary costs drawn-faults quick compiled types check fix bench bench-long bench-rivals docs screenshots client release image faults nightly programs base lock clean
 
 install: $(INSTALLED) ## what Afterword runs on
 
@@ -50,8 +50,12 @@ base: ## Debian's base of the container image, where root may make it; the next 
 test: setup programs ## every test; the second half runs although the first one fails
 	@$(MAKE) --no-print-directory --keep-going ordinary drawn-faults
 
-ordinary: setup programs ## the tests that may run side by side, a fifth of the costly; real PostgreSQL, SMTP and Chromium
-	$(BIN)/pytest -n auto --dist worksteal --drawn $(HANGING) -m "not faults and not nightly"
+DRAWN := --drawn
+ordinary: setup programs ## the tests that may run side by side, two minutes of the costly; real PostgreSQL, SMTP and Chromium
+	$(BIN)/pytest -n auto --dist worksteal $(DRAWN) $(HANGING) -m "not faults and not nightly"
+
+costs: ## all of them, and what each costs: the costly are drawn by it
+	@$(MAKE) --no-print-directory ordinary DRAWN=--write-costs
 
 drawn-faults: setup ## of the tests that kill processes and servers those of every change, and a ninth of the others
 	$(BIN)/pytest $(FAULTS) -n 2 --maxschedchunk=1 --drawn $(HANGING) -m "faults and not nightly"

@@ -24,7 +24,7 @@ class Sentence(str):
     values: Mapping[str, float | str]
 
     def __new__(cls, text: str, /, **values: float | str) -> Self:
-        written = {name: f"{value:,}" if isinstance(value, int | float) else str(value) for name, value in values.items()}
+        written = {name: value if isinstance(value, str) else f"{value:,}" for name, value in values.items()}
         sentence = super().__new__(cls, text.format_map(written) if values else text)
         sentence.text, sentence.values = text, values
         return sentence

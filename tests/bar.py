@@ -7,17 +7,26 @@ this table; tests/test_bar.py holds both to the tests that there are.
 import math
 import random
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 FIGURE: Final = "figure"  # record_property(FIGURE, "…"): what a test measured, told at the end of the run
 NUMBER: Final = "bar"
 ALWAYS: Final = frozenset({"T01", "T07", "T13"})  # whose fault tests every change must pass
 DRAWN_ONE_OF: Final = 9  # of the other fault tests
-COSTLY_ONE_OF: Final = 5  # of the tests that take seconds and prove what rarely changes
+COSTLY_FROM_SECONDS: Final = 0.5  # of all cases of a test, with what they share
+COSTLY_SECONDS_MAX: Final = 240.0  # of a run's costly tests together: two minutes on two cores
+COSTS: Final = Path(__file__).with_name("costs.txt")
+# Costly tests of every change: of what any change can break, and the main job.
+EVERY_CHANGE: Final = (
+    "tests/test_", "tests/console/test_texts.py", "tests/contract/test_openapi.py", "tests/contract/test_statements.py",
+    "tests/journeys/test_journey.py",
+)  # fmt: skip
 
 
 class Tell(Protocol):
@@ -300,9 +309,28 @@ def drawn(faults: AbstractSet[str], by: str) -> set[str]:
     return always | set(random.Random(by).sample(others, math.ceil(len(others) / DRAWN_ONE_OF)))  # noqa: S311
 
 
-def drawn_costly(tests: AbstractSet[str], by: str) -> set[str]:
-    """A part of the costly tests, another one for each commit."""
-    return set(random.Random(by).sample(sorted(tests), math.ceil(len(tests) / COSTLY_ONE_OF)))  # noqa: S311
+@cache
+def costs() -> Mapping[str, float]:
+    """The seconds of the costly tests, as a run of all has measured them."""
+    lines = COSTS.read_text(encoding="utf-8").splitlines()
+    return {test: float(seconds) for seconds, _, test in (line.partition(" ") for line in lines)}
+
+
+def left_out(tests: AbstractSet[str], by: str) -> set[str]:
+    """The costly tests that do not fit into the time of a run; others for each commit."""
+    found = sorted(one for one in tests & costs().keys() if not one.startswith(EVERY_CHANGE))
+    random.Random(by).shuffle(found)  # noqa: S311
+    seconds = accumulate(costs()[one] for one in found)
+    return {one for one, so_far in zip(found, seconds, strict=True) if so_far > COSTLY_SECONDS_MAX}
+
+
+def write_costs(reports: Iterable[Any]) -> None:
+    """Keep what the tests of this run have cost."""
+    seconds: Counter[str] = Counter()
+    for report in reports:
+        seconds[test_of(report.nodeid)] += report.duration
+    lines = (f"{cost:.1f} {test}\n" for test, cost in sorted(seconds.items()) if cost >= COSTLY_FROM_SECONDS)
+    COSTS.write_text("".join(lines), encoding="utf-8")
 
 
 def lines(reports: Iterable[Any]) -> Iterator[str]:

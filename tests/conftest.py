@@ -135,8 +135,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--drawn",
         action="store_true",
-        help="of the fault tests those that each change must pass and a part of the others, and a part of the costly",
+        help="of the fault tests those of every change and some others; of the costly what a run has time for",
     )
+    parser.addoption("--write-costs", action="store_true", help="write tests/costs.txt, by which a part is drawn")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -147,11 +148,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if alone:
         raise pytest.UsageError(f"FAULTS in the Makefile lacks {', '.join(sorted(alone))}")
     if config.getoption("--drawn") and not FULL:
-        faults, costly = (
-            {bar.test_of(item.nodeid) for item in items if item.get_closest_marker(name)}
-            for name in ("faults", "costly")
-        )
-        left_out = (faults - bar.drawn(faults, draw_by())) | (costly - bar.drawn_costly(costly, draw_by()))
+        tests = {bar.test_of(item.nodeid) for item in items}
+        faults = {bar.test_of(item.nodeid) for item in items if item.get_closest_marker("faults")}
+        left_out = (faults - bar.drawn(faults, draw_by())) | bar.left_out(tests - faults, draw_by())
         config.hook.pytest_deselected(items=[item for item in items if bar.test_of(item.nodeid) in left_out])
         items[:] = [item for item in items if bar.test_of(item.nodeid) not in left_out]
 
@@ -170,7 +169,10 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Print the outcome of each number of the bar, and the figures of the tests, one a line."""
-    told = list(bar.lines(report for reports in terminalreporter.stats.values() for report in reports))
+    reports = [one for found in terminalreporter.stats.values() for one in found if hasattr(one, "nodeid")]
+    if terminalreporter.config.getoption("--write-costs"):
+        bar.write_costs(one for one in reports if hasattr(one, "duration"))
+    told = list(bar.lines(reports))
     if told:
         terminalreporter.section("figures")
         for line in told:

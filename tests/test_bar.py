@@ -104,10 +104,35 @@ class TestDrawn:
         assert OTHERS == set[str]().union(*(bar.drawn(OTHERS, str(number)) for number in range(100)))
 
 
-def test_a_fifth_of_the_costly() -> None:
-    found = [bar.drawn_costly(OTHERS, str(number)) for number in range(100)]
-    assert {2} == {len(drawn) for drawn in found}
-    assert OTHERS == set[str]().union(*found)
+class TestCosts:
+    def test_a_run_has_time_for_a_part(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Each has its turn; those of every change and those that cost nothing are never left out."""
+        always, cheap = "tests/test_tidy.py::test_tidy", "tests/core/test_cheap.py::test_cheap"
+        seconds = bar.COSTLY_SECONDS_MAX / 2
+        monkeypatch.setattr(bar, "costs", lambda: dict.fromkeys((always, *OTHERS), seconds))
+        found = [bar.left_out(OTHERS | {always, cheap}, str(number)) for number in range(100)]
+        assert {len(OTHERS) - 2} == {len(one) for one in found}
+        assert OTHERS == set[str]().union(*found)
+        assert OTHERS == set[str]().union(*(OTHERS - one for one in found))
+        assert found[7] == bar.left_out(OTHERS | {always, cheap}, "7")
+
+    def test_what_a_run_keeps(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        """The seconds of all cases of a test, with what they share."""
+        monkeypatch.setattr(bar, "COSTS", tmp_path / "costs.txt")
+        spent = (("test_a[1]", 0.4), ("test_a[2]", 0.4), ("test_b", 0.4), ("TestC::test_d", 2.0))
+        bar.write_costs(SimpleNamespace(nodeid=f"tests/x.py::{name}", duration=cost) for name, cost in spent)
+        bar.costs.cache_clear()
+        assert {"tests/x.py::TestC::test_d": 2.0, "tests/x.py::test_a": 0.8} == bar.costs()
+        bar.costs.cache_clear()
+
+    def test_each_is_there(self) -> None:
+        texts = {path: (TESTS.parent / path).read_text(encoding="utf-8") for path, _ in map(_parts, bar.costs())}
+        assert [] == [test for test in bar.costs() if f"def {_parts(test)[1]}(" not in texts[_parts(test)[0]]]
+
+
+def _parts(test: str) -> tuple[str, str]:
+    path, *_, name = test.split("::")
+    return path, name
 
 
 class TestLines:

@@ -114,7 +114,6 @@ def test_the_example_fits(title: str) -> None:
         assert changed(place, ROOT)[1]
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize("title", EXAMPLES)
 def test_the_example_works(tmp_path: Path, title: str) -> None:
     example = EXAMPLES[title]

@@ -65,9 +65,7 @@ class Texts:
         return self(sentence.text, **{name: self._valued(one) for name, one in sentence.values.items()})
 
     def _valued(self, value: float | str) -> str:
-        if isinstance(value, int | float):
-            return self.count(value)
-        return self.said(value) if isinstance(value, Sentence) else value
+        return self.said(value) if isinstance(value, Sentence) else self.count(value)
 
     @property
     def direction(self) -> Literal["ltr", "rtl"]:

@@ -143,7 +143,6 @@ class TestRefusals:
             for path in ("/a/", "/u/"):
                 assert 404 == (await client.get(path + ids.secret())).status_code
 
-    @pytest.mark.costly
     async def test_starts_are_throttled(self, client: httpx2.AsyncClient, shop: Shop) -> None:
         address = f"/p/{shop.questionnaire_id}"
         answer = await client.post(address, data={})

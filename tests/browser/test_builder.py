@@ -33,7 +33,6 @@ async def test_a_chosen_template_is_shown(browser: Browser, house: House) -> Non
         await expect(page.locator("#preview")).to_be_hidden()
 
 
-@pytest.mark.costly
 async def test_build_publish_answer(browser: Browser, house: House) -> None:
     async with entered(browser, house) as page:
         address = await begin(page, house)
@@ -48,7 +47,6 @@ async def test_build_publish_answer(browser: Browser, house: House) -> None:
         await page.get_by_role("heading", name="Thank you").wait_for()
 
 
-@pytest.mark.costly
 async def test_left_while_typing(browser: Browser, house: House) -> None:
     """Each form of the editor keeps what was typed when it is left; a jump asks before."""
     async with entered(browser, house) as page:

@@ -120,7 +120,6 @@ async def test_and_then_or(browser: Browser, house: House) -> None:
         await page.get_by_text(f"the answer is {DETRACTORS} or “Store” is Shop 3").wait_for()
 
 
-@pytest.mark.costly
 async def test_looked_at(browser: Browser, house: House) -> None:
     """An alert with three rows, and a jump."""
     async with entered(browser, house) as page:

@@ -152,7 +152,6 @@ class Thumb:
         await target.tap()
 
 
-@pytest.mark.costly
 async def test_keyboard(browser: Browser, house: House) -> None:
     """Letters go to a section, `j` and Enter open a row without a whole new page, Back leads back; all can be off."""
     async with entered(browser, house) as page:
@@ -202,7 +201,6 @@ async def test_a_reply_is_not_lost_by_another_form(browser: Browser, house: Hous
         assert "We are sorry." == await page.get_by_label("Reply").input_value()
 
 
-@pytest.mark.costly
 async def test_without_scripts(browser: Browser, house: House) -> None:
     """From the log-in over a case to a comment on it, by links and forms alone."""
     async with entered(browser, house, java_script_enabled=False, width=360) as page:
@@ -214,7 +212,6 @@ async def test_without_scripts(browser: Browser, house: House) -> None:
         assert await page.get_by_text("Your comment has been added.").count()
 
 
-@pytest.mark.costly
 async def test_phone(browser: Browser, house: House) -> None:
     """Five places in a bar; the others, the account and log-out under More; the open response alone."""
     async with entered(browser, house, width=360, has_touch=True, is_mobile=True) as page:
@@ -269,7 +266,6 @@ async def test_search(browser: Browser, house: House, typed: str, found: str) ->
         assert found in (await marks.first.inner_text()).lower()
 
 
-@pytest.mark.costly
 async def test_end_of_a_month(browser: Browser, house: House) -> None:
     """Stores side by side, compared with the time before, kept under a title, taken along as a table.
 
@@ -314,7 +310,6 @@ async def test_end_of_a_month(browser: Browser, house: House) -> None:
         assert await page.get_by_role("link", name="Stores, month by month").count()
 
 
-@pytest.mark.costly
 async def test_passkey(browser: Browser, house: House) -> None:
     """Made after the password, shown with recovery codes; from then on it opens the console alone."""
     async with opened(browser, width=360) as page:

@@ -241,7 +241,6 @@ async def test_preview_beside_the_words(browser: Browser, house: House) -> None:
         assert await page.evaluate("window.stays")
 
 
-@pytest.mark.costly
 async def test_looked_at(browser: Browser, house: House) -> None:
     """The panel with a question, with the types of questions, with endings, and closed."""
     async with editing(browser, house) as page:

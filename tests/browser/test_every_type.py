@@ -21,7 +21,7 @@ from tests.browser.conftest import listening, served, type_login
 from tests.browser.test_console import opened
 from tests.tenants.logins.conftest import EMAIL, browser_of, found, log_in
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.costly]
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 LINES: Final = "First\nSecond\nThird"
 CHOICES: Final = {"choices": LINES}

@@ -19,7 +19,7 @@ from tests.run.worker.conftest import DEADLINE_SECONDS
 from tests.sizes import one_of
 from tests.tenants.logins.conftest import PASSWORD
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.costly]
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CUSTOMER: Final = "maria@customers.example"
 NETWORKS: Final = (ip_network("127.0.0.0/8"), ip_network("::1/128"))  # of the mail server, which the operator allows

@@ -18,7 +18,6 @@ from tests.tenants.logins.identities.test_service import NIKOS, connect
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize("scripts", one_of(["with", "without"]))
 async def test_there_and_back(browser: Browser, server_url: str, monkeypatch: pytest.MonkeyPatch, scripts: str) -> None:
     """With scripts the person types the name of the organization alone; without, one button more is pressed."""

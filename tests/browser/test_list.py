@@ -14,7 +14,7 @@ from tests.browser.conftest import SECRET, House
 from tests.browser.test_console import entered
 from tests.sizes import size
 
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.costly]
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 ROWS: Final = size(2_000, 100_000)
 BAD: Final = 77

@@ -101,7 +101,6 @@ async def go(page: Page, *, address: str) -> None:
     assert (address, 200) == (address, response and response.status)
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize(("scheme", "locale"), one_of([("light", "en"), ("dark", "ar")]))
 async def test_readable_by_everyone(
     shop: Shop, new_page: NewPage, scheme: Literal["dark", "light"], locale: str

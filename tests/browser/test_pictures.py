@@ -138,7 +138,6 @@ async def look(browser: Browser, shown: Shown, name: str, *, size: tuple[int, in
     return re.sub(r"\n\s*\n+", "\n", re.sub("[\u2066-\u2069]", "", text)).strip() + "\n", picture
 
 
-@pytest.mark.costly
 @pytest.mark.asyncio(loop_scope="session")
 async def test_texts_are_still_those_of_the_pictures(browser: Browser, shown: Shown) -> None:
     """One test of all, so that one process alone makes the shop up."""

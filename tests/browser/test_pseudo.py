@@ -92,7 +92,6 @@ async def data_of(house: House) -> str:
     return " ".join(filter(None, rows)).lower()
 
 
-@pytest.mark.costly
 @pytest.mark.asyncio(loop_scope="session")
 async def test_no_text_is_missed(owner: httpx2.AsyncClient, tour: Tour, house: House) -> None:
     data = await data_of(house)

@@ -309,7 +309,6 @@ PATTERNS: Final = [
 ]
 
 
-@pytest.mark.costly
 async def test_budgets(owner: httpx2.AsyncClient, tour: Tour) -> None:
     """Links lead to every screen; each page is small, asks the database a few times, and loads files of ours alone."""
     addresses = {address for seen in tour.seen.values() for address in files_of(seen)}
@@ -345,7 +344,6 @@ async def test_no_link_leads_to_a_refusal(house: House, role: str) -> None:
     assert ([], []) == (tour.lost, tour.refused)
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize("locale", one_of(LANGUAGES))
 async def test_looked_at(browser: Browser, house: House, owner: httpx2.AsyncClient, tour: Tour, locale: str) -> None:
     """axe finds nothing in light and dark; nothing scrolls sideways, in neither direction; the browser says nothing."""
@@ -385,7 +383,6 @@ async def test_printed(browser: Browser, house: House, owner: httpx2.AsyncClient
     await context.close()
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize("path", ["/console/cases/figures", "/console/reports/comments"])
 async def test_wide_tables_on_a_tablet(browser: Browser, house: House, owner: httpx2.AsyncClient, path: str) -> None:
     """No column is cut off where the rail leaves little room, with long German words."""

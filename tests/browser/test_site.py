@@ -54,7 +54,6 @@ def test_navigation_has_every_page() -> None:
     assert {page.name for page in (ROOT / "docs").glob("*.md")} - NOT_IN_NAVIGATION == set(chosen)
 
 
-@pytest.mark.costly
 @pytest.mark.asyncio(loop_scope="session")
 async def test_search_without_a_network(browser: Browser, site: Path, served: str) -> None:
     """Words lead to their page; nothing is asked of anybody else, and the records of decisions stay out of the way."""
@@ -78,7 +77,6 @@ async def test_search_without_a_network(browser: Browser, site: Path, served: st
     await context.close()
 
 
-@pytest.mark.costly
 @pytest.mark.asyncio(loop_scope="session")
 async def test_tables_on_a_phone(browser: Browser, site: Path, served: str) -> None:
     """No table scrolls sideways, and each cell of a wide one names its column."""

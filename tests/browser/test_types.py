@@ -278,7 +278,6 @@ async def field_names(client: httpx2.AsyncClient, address: str) -> set[str]:
     return {part.partition('"')[0] for part in text.split(' name="')[1:]} - {"go", "viewport", "color-scheme", "robots"}
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize(("scheme", "locale", "width"), one_of([("light", "en", 360), ("dark", "ar", 1280)]))
 async def test_accessible(
     hotel: Shop, new_page: NewPage, scheme: Literal["dark", "light"], locale: str, width: int

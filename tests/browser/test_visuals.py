@@ -204,7 +204,6 @@ class TestLayouts:
         assert "<progress" not in (await client.get(f"/a/{(await hotel.issue()).instance_id}")).text
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize(("scheme", "configuration"), one_of(list(product(("light", "dark"), THEMES))))
 async def test_accessible(
     hotel: Shop, new_page: NewPage, scheme: Literal["dark", "light"], configuration: dict[str, Any]

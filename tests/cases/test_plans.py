@@ -16,8 +16,6 @@ BATCH_ROWS = 5_000  # of one statement, which has its time limit
 BUFFERS_MAX = 300
 PAGE_SECONDS_MAX = 5  # generous; what a page reads is counted below
 
-pytestmark = pytest.mark.costly
-
 
 @pytest.fixture
 async def full(desk: Desk) -> Desk:

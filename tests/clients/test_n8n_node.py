@@ -9,10 +9,7 @@ from tests.clients.test_typescript_client import run, service  # noqa: F401  a f
 from tests.conftest import House
 
 FOLDER = Path(__file__).parents[2] / "clients/n8n"
-pytestmark = [
-    pytest.mark.skipif(shutil.which("npm") is None, reason="needs Node with npm"),
-    pytest.mark.costly,
-]
+pytestmark = pytest.mark.skipif(shutil.which("npm") is None, reason="needs Node with npm")
 
 
 @pytest.fixture(scope="module")

@@ -256,7 +256,6 @@ def test_it_has_teeth(around: str) -> None:
         assert reader.made
 
 
-@pytest.mark.costly
 @pytest.mark.asyncio(loop_scope="session")
 async def test_texts_stay_texts(own_world: World) -> None:
     """On the console's screens, in previews and mails, and on public pages."""

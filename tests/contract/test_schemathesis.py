@@ -22,8 +22,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
-
 from afterword.kit import db
 from tests.conftest import POOL_SIZE
 from tests.contract import probes, world
@@ -260,7 +258,6 @@ def differing(tenant: Tenant, other: Tenant) -> dict[str, str]:
     return {**ids, "domain": f'"{tenant.house.domain}"'}
 
 
-@pytest.mark.costly
 async def test_schemathesis(server_url: str, tmp_path: Path) -> None:
     print(f"{SEED_VARIABLE}={SEED}")  # noqa: T201  pytest shows it when the test fails
     async with fresh_database(server_url) as url, await db.open_pool(url, size_max=POOL_SIZE) as pool:

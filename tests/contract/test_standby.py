@@ -52,7 +52,7 @@ NOTED_SCREENS: Final = frozenset(
 WRITERS, WRITTEN = 4, 50
 SECONDS_MAX: Final = 120.0
 EVENTS: Final = "/v3.2/event?limit=3"
-pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.costly]
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 @dataclass

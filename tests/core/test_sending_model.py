@@ -346,7 +346,6 @@ LATE_MUTANTS = {
 }
 
 
-@pytest.mark.costly
 def test_design(tell: Tell) -> None:
     arcs: set[tuple[str, Item, Item]] = set()
     states = 0

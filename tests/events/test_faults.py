@@ -62,7 +62,6 @@ class Taker:
         """There is nothing to close."""
 
 
-@pytest.mark.costly
 async def test_nothing_is_missed_and_order_holds(desk: Desk, database_url: str, tell: Tell) -> None:
     """Eight writers commit in any order, one transaction is long, the reader's connection is killed again and again."""
     seed = random.SystemRandom().getrandbits(32)
@@ -186,7 +185,6 @@ async def _delivered(desk: Desk, webhook_id: str) -> list[str]:
     return [row["event_id"] for row in rows]
 
 
-@pytest.mark.costly
 async def test_a_target_that_hangs_harms_nobody(
     pool: db.Pool, desk: Desk, neighbour: House, make_deliverer: Callable[..., Deliverer], tell: Tell
 ) -> None:

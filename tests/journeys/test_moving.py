@@ -30,7 +30,6 @@ def script() -> str:
     return "\n".join(parts)
 
 
-@pytest.mark.costly
 async def test_moving(home: Path, tmp_path: Path) -> None:
     port = processes.free_port()
     url = f"http://localhost:{port}"

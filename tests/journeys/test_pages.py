@@ -183,7 +183,6 @@ def curl_of(request: str) -> str:
 SCRIPTS: Final = {page.name: script for page in DOCS if (script := script_of(page))}
 
 
-@pytest.mark.costly
 async def test_pages(home: Path, tmp_path: Path, inbox: Inbox) -> None:
     """One service and one seed for all, since starting a program takes most of the time."""
     async with Receiver(lambda _: Reply(200, b'{"messages": [{"status": "accepted"}]}')) as gateway:

@@ -21,8 +21,6 @@ from tests.poolers import pgbouncer
 from tests.run.cli.shell import Operator, program
 from tests.sizes import one_of, size
 
-pytestmark = pytest.mark.costly
-
 POSTS = size(100, 300)
 AT_ONCE = 16
 SECRET = "s" * 32

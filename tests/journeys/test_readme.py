@@ -34,7 +34,6 @@ def documents(output: str) -> Iterator[Any]:
         rest = rest[end:].lstrip()
 
 
-@pytest.mark.costly
 async def test_walk_through(home: Path, tmp_path: Path) -> None:
     script = "\n".join(["set -euo pipefail", *blocks()])
     assert COMMAND in script, "README.md has no walk-through that begins with a seed"

@@ -27,8 +27,6 @@ OF_QUESTIONNAIRE = ("questionnaire_instance_list", "questionnaire_instance_all")
 LONG = {"questionnaire_instance", "queue_item", "responder"}
 BLOCKS_MAX = 60  # by which two pages may differ: where they begin in the index
 
-pytestmark = pytest.mark.costly
-
 
 class Explaining:
     """A connection that explains what it is asked, and answers nothing."""

@@ -376,7 +376,6 @@ class TestProperties:
         assert width(more) <= width(found) + 1e-9
 
 
-@pytest.mark.costly
 def test_no_interval_says_more_than_it_knows() -> None:
     """At least 91 of 100 where 95 are stated, up to 95 % equal answers; or no interval."""
     rows = list(coverage.measure(sizes=one_of((5, 30, 60)), samples=200))

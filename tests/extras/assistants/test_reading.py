@@ -92,7 +92,6 @@ async def test_words_of_customers_are_marked_in_every_result(filled: Assisted, k
     assert shown | {"count_words"} == seen
 
 
-@pytest.mark.costly
 async def test_scopes_are_those_that_the_tool_declares(filled: Assisted, known: Known) -> None:
     calls = await arguments(filled, known)
     for scope in sorted({scope for tool in TOOLS for scope in tool.scopes}):

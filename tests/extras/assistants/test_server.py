@@ -51,7 +51,6 @@ async def test_text_and_structure_say_the_same(assisted: Assisted) -> None:
     assert json.loads(text_of(found)) == found.structured_content
 
 
-@pytest.mark.costly
 async def test_it_ends_with_its_client(assisted: Assisted) -> None:
     environment = {"AFTERWORD_URL": assisted.url, "AFTERWORD_TOKEN": assisted.house.token}
     process = await asyncio.create_subprocess_exec(

@@ -145,7 +145,6 @@ class TestTransactions:
                 assert not await take_too(KEY)
         assert 0 == await value(database_url, held)
 
-    @pytest.mark.costly
     async def test_many_migrate(self, empty_database_url: str) -> None:
         """Among the changes are indexes that are built beside the transaction which holds the lock."""
         with pgbouncer(empty_database_url, pool_mode="transaction", default_pool_size=4) as url:

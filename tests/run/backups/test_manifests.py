@@ -198,7 +198,6 @@ def test_plain() -> None:
     assert ("", CONTENT) == (sealer.suffix, sealer.seal(CONTENT))
 
 
-@pytest.mark.costly
 def test_passphrase_beside_a_recipient(tmp_path: Path) -> None:
     """Either opens it; age itself makes a passphrase slow to guess."""
     file, recipient = identity_in(tmp_path)
@@ -262,7 +261,7 @@ def at(monkeypatch: pytest.MonkeyPatch, store: Store, path: str = "") -> Locatio
     return location_of(BUCKET)
 
 
-@pytest.fixture(params=["folder", pytest.param("bucket", marks=pytest.mark.costly)])
+@pytest.fixture(params=["folder", "bucket"])
 def location(request: pytest.FixtureRequest, tmp_path: Path) -> Location:
     name = request.getfixturevalue("bucket") if request.param == "bucket" else str(tmp_path / "made/when/needed")
     return location_of(name)

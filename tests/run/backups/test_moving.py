@@ -41,7 +41,6 @@ class TestRefusals:
             await move(original.url, original.url)
 
 
-@pytest.mark.costly
 async def test_every_table(original: Original, empty_database_url: str) -> None:
     before = await contents(original.url)
     await move(original.url, empty_database_url)
@@ -57,7 +56,6 @@ async def test_every_table(original: Original, empty_database_url: str) -> None:
     assert await reason_closed(empty_database_url) is None
 
 
-@pytest.mark.costly
 @pytest.mark.parametrize("step", ["close", "reopen"])
 async def test_killed(original: Original, empty_database_url: str, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     """Before the source is closed it may be used and changed; the repeated move takes what changed."""
@@ -83,7 +81,6 @@ async def test_killed(original: Original, empty_database_url: str, monkeypatch: 
     assert await reason_closed(empty_database_url) is None
 
 
-@pytest.mark.costly
 async def test_writers_wait(original: Original, empty_database_url: str) -> None:
     """A session that is none of ours reads all the time, and writes to nothing."""
     held = asyncio.Event()

@@ -26,8 +26,6 @@ from tests.run.backups.test_manifests import (
 )
 from tests.run.cli.shell import MORE
 
-pytestmark = pytest.mark.costly
-
 OLD = ("20200101T000000Z", "20200102T000000Z", "20200103T000000.500000Z", "20200104T000000.000001Z")
 
 

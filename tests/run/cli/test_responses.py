@@ -114,7 +114,6 @@ class TestInterrupted:
         assert [(25,), (25, 25)] == await counted(pool)
         assert "25 rows: 0 new, 25 there already" in operator.run(*words).stdout
 
-    @pytest.mark.costly
     async def test_as_a_program(
         self, house: House, operator: Operator, database_url: str, tmp_path: Path, pool: db.Pool, asked: str
     ) -> None:

@@ -160,7 +160,6 @@ def place(scratch: Path) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-@pytest.mark.costly
 class TestMoveRefusals:
     async def test_embedded_already(self, place: Path) -> None:
         assert "AFTERWORD_DATABASE_URL to yours" in await refused("", place, "database", "move", "embedded")
@@ -177,7 +176,6 @@ class TestMoveRefusals:
         assert "yours to change" in await refused(database_url, place, "database", "upgrade")
 
 
-@pytest.mark.costly
 async def test_there_and_back(empty_database_url: str, place: Path) -> None:
     """Each place refuses to be used once another one has the data."""
     await done("", place, "migrate")
@@ -199,13 +197,11 @@ async def test_there_and_back(empty_database_url: str, place: Path) -> None:
         assert {} == differing(before, await contents(server.url))
 
 
-@pytest.mark.costly
 async def test_no_newer_one(place: Path) -> None:
     await done("", place, "migrate")
     assert "is the newest that is here" in await done("", place, "database", "upgrade")
 
 
-@pytest.mark.costly
 class TestUpgrade:
     async def test_rows_and_versions(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         before = await old_cluster(place, monkeypatch)

@@ -82,7 +82,6 @@ class TestStandbys:
                 is None
             )
 
-    @pytest.mark.costly
     async def test_the_option_reaches_the_process(self, database_url: str, tmp_path: Path) -> None:
         """`afterword web --read-only` beside `afterword web`, on the same database."""
         for words, server in ((["web"], "primary"), (["web", "--read-only"], "copy")):

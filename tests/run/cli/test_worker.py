@@ -37,7 +37,6 @@ async def test_ways_out(pool: db.Pool, smtp_url: str | None, kind: type) -> None
         await channel.close()
 
 
-@pytest.mark.costly
 class TestBackups:
     async def test_one_is_made(self, database_url: str, tmp_path: Path) -> None:
         Operator(database_url, tmp_path).found()

@@ -15,8 +15,6 @@ from afterword.run.demonstration import service
 from tests.run.cli.shell import SITE
 from tests.tenants.logins.conftest import Office, browser_of, log_in
 
-pytestmark = pytest.mark.costly
-
 
 @dataclass
 class Shop:

@@ -39,8 +39,6 @@ from tests.run.embedded.servers import (
     value,
 )
 
-pytestmark = pytest.mark.costly
-
 
 class TestStart:
     async def test_first(self, new_folder: Path) -> None:

@@ -464,7 +464,6 @@ class TestHealth:
         assert 1 == await bench.queue.value("select max(attempts) from queue_item")
         assert await bench.queue.value("select rate is not null and rate_ceiling is not null from channel_account")
 
-    @pytest.mark.costly
     async def test_a_domain_that_throttles(self, bench: Bench) -> None:
         """It goes slower alone: everything is delivered, nothing counted, and no other mail waits for it."""
         asked: list[str] = []

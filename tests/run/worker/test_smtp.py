@@ -75,7 +75,6 @@ async def account_of(bench: Bench) -> dict[str, Any]:
 
 
 class TestThrottled:
-    @pytest.mark.costly
     @pytest.mark.parametrize(
         "words",
         one_of([

@@ -130,7 +130,6 @@ async def test_the_pool_has_the_limit(queue: Queue, database_url: str) -> None:
         assert "7s" == await database.fetch_value("show transaction_timeout")
 
 
-@pytest.mark.costly
 async def test_a_worker_sends_what_a_stopped_client_held(
     bench: Bench, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -653,7 +653,6 @@ class TestPrune:
         assert 0 == await self.prune(importing, 400)
 
 
-@pytest.mark.costly
 async def test_ten_thousand_rows(importing: Importing) -> None:
     """All of them once, each with its event, in as many transactions as pieces."""
     job = await importing.done(many(10_000))

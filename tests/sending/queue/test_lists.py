@@ -181,7 +181,6 @@ class TestHours:
         assert any(one.is_capped for one in capped)
 
 
-@pytest.mark.costly
 async def test_plans_over_many_items(queue: Queue) -> None:
     """No statement reads the table: each begins in an index and ends after the rows that it needs."""
     await fill(queue, count=20_000)

@@ -621,7 +621,6 @@ def test_walk(tell: Tell) -> None:
     tell(f"state machine: {EXAMPLES} examples of at most {STEPS} steps on PostgreSQL: violations 0")
 
 
-@pytest.mark.costly
 @pytest.mark.usefixtures("ground")
 @pytest.mark.parametrize("mutant", mutants.MUTANTS if FULL else one_of(HARDEST))
 def test_teeth(mutant: str, tell: Tell) -> None:

@@ -16,8 +16,6 @@ from tests.conftest import House, filled_database
 from tests.sending.queue.conftest import Queue
 from tests.sending.queue.test_plans import DUE_ROWS, Explained, nodes
 
-pytestmark = pytest.mark.costly
-
 WANTED = 100
 ROWS_MAX = 20 * WANTED
 BIG = frozenset({
