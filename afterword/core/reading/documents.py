@@ -62,7 +62,8 @@ class Members:
         if not is_printable(value):
             self.error(name, "invalid_format", "Control characters are not allowed.")
         elif len(value) < low:
-            self.error(name, "too_short", _too_short(low))
+            short = Sentence("At least {n} characters must be given.", n=low)
+            self.error(name, "too_short", "A text is needed here." if low == 1 else short)
         elif len(value) > high:
             self.error(name, "too_long", Sentence("At most {n} characters are possible.", n=high))
         else:
@@ -165,10 +166,6 @@ class Members:
 
 def expected_of(values: Iterable[str]) -> Sentence:
     return Sentence("One of {values} is expected.", values=", ".join(values))
-
-
-def _too_short(low: int) -> str:
-    return "A text is needed here." if low == 1 else Sentence("At least {n} characters must be given.", n=low)
 
 
 def _count(text: str, n: int, name: str) -> Sentence:

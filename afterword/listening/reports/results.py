@@ -403,7 +403,8 @@ async def driver_rows(
             both = {"all": [core_rows.answered(outcome_id), core_rows.answered(question_id, part)]}
             named = {"question_id": question_id, **core_rows.part_key(question, part)}
             rows.append(Row(key=named, figures=(figure, mean), selection=selection_of(run, key, both)))
-    return sorted(rows, key=lambda row: abs(_shown_value(row.figures[0]) or 0.0), reverse=True)
+    rows.sort(key=lambda row: 0 if row.figures[0].suppressed else abs(row.figures[0].measure.value or 0), reverse=True)
+    return rows
 
 
 async def _run_comments(db: Database, run: Plan) -> Result:
@@ -461,7 +462,3 @@ def selection_of(
         types={each: question.type for each, question in run.context.questions.items()},
         condition={"all": conditions} if len(conditions) > 1 else next(iter(conditions), None),
     )
-
-
-def _shown_value(figure: Figure) -> float | None:
-    return None if figure.suppressed else figure.measure.value
