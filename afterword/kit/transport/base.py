@@ -8,7 +8,7 @@ import msgspec
 
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_LINK, CHANNEL_OUTBOX, CHANNEL_SMS, CHANNEL_WEBHOOK
 from afterword.core.reading import structs
-from afterword.errors import FieldError, Sentence
+from afterword.errors import FieldError
 
 EMAIL, SMS, WEBHOOK, LINK, OUTBOX = CHANNEL_EMAIL, CHANNEL_SMS, CHANNEL_WEBHOOK, CHANNEL_LINK, CHANNEL_OUTBOX
 
@@ -121,7 +121,7 @@ class WrongSettings(ValueError):
         self.errors = wrong
 
 
-def wrong_setting(name: str, sentence: Sentence) -> WrongSettings:
+def wrong_setting(name: str, sentence: str) -> WrongSettings:
     return WrongSettings(FieldError("invalid_format", sentence, pointer=f"/{name}"))
 
 

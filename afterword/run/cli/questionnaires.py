@@ -100,7 +100,8 @@ def is_foreign(file: Path) -> bool:
         content = opened.read(parts.BYTES_MAX + 1)
     if foreign.format_of(content) is not None:
         return True
-    if content.lstrip()[:1] in {b"<", b"[", b"P"} or (content.lstrip()[:1] == b"{" and b"display_name" not in content):
+    first = content.lstrip()[:1]
+    if first in {b"<", b"[", b"P", b"%"} or (first == b"{" and b"display_name" not in content):
         raise errors.Invalid(f"Afterword cannot read {file.name}. It reads its own YAML files, {foreign.known()}.")
     return False
 

@@ -55,6 +55,7 @@ class TestRefused:
             ("sms_twilio", {**LOGIN, "url": "https://10.0.0.1"}, "/settings/url invalid_address"),
             ("sms_twilio", {**LOGIN, "account_sid": "?"}, "/settings/account_sid invalid_format"),
             ("sms_http", {**GATEWAY, "url": "https://[::1]/{to}"}, "/settings/url invalid_address"),
+            ("sms_http", {**GATEWAY, "body": {"to": "{to}"}}, "/settings/body invalid_format"),
             ("sms_http", {**GATEWAY, "receipt": {}}, "/settings/receipt/status required"),
             ("sms_http", {**GATEWAY, "body": {**GATEWAY["body"], "more": "x" * 50_000}}, "/settings too_long"),
         ],

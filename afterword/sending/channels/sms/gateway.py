@@ -5,13 +5,14 @@ import binascii
 import hashlib
 import hmac
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, get_args
 from urllib.parse import parse_qsl, quote, urlencode
 
 import msgspec
 
 from afterword.core.messaging import segments
+from afterword.errors import FieldError
 from afterword.kit.transport.base import (
     Begin,
     Connectionless,
@@ -21,7 +22,9 @@ from afterword.kit.transport.base import (
     Retry,
     Sent,
     Unknown,
+    WrongSettings,
     read_settings,
+    wrong_setting,
 )
 from afterword.kit.transport.http import URL_CHARACTERS_MAX, Answer, Caller
 from afterword.kit.transport.mime import REFERENCE_CHARACTERS_MAX, REPORTS_MAX, Report, Unreadable, Unsigned, worded
@@ -94,63 +97,58 @@ class Gateway(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     receipt: ReceiptForm | None = None
 
 
-def check(gateway: Gateway) -> str | None:
-    """The first thing that is wrong with it, or null."""
-    try:
-        values: list[Any] = [gateway.url, *gateway.headers.values(), *_texts(gateway.body)]
-    except ValueError as error:
-        return str(error)
-    used = {name for text in values if isinstance(text, str) for name in _PLACEHOLDER.findall(text)}
-    return next(_wrong(gateway, used), None)
-
-
-def _wrong(gateway: Gateway, used: AbstractSet[str]) -> Iterator[str]:
+def _wrong(gateway: Gateway) -> Iterator[tuple[str, str]]:
+    """The setting that is wrong, and why."""
     yield from _wrong_headers(gateway)
-    for name in sorted(used - set(PLACEHOLDERS)):
-        yield f"There is no placeholder {{{name}}}. There are: {', '.join(PLACEHOLDERS)}."
+    used: set[str] = set()
+    for name, texts in (("url", gateway.url), ("headers", gateway.headers), ("body", gateway.body)):
+        found = {one for text in _texts(texts) if isinstance(text, str) for one in _PLACEHOLDER.findall(text)}
+        for unknown in sorted(found - set(PLACEHOLDERS)):
+            yield name, f"There is no placeholder {{{unknown}}}. There are: {', '.join(PLACEHOLDERS)}."
+        used |= found
     if "{" in gateway.url.partition("://")[2].partition("/")[0]:
-        yield "The host of the url is fixed: placeholders stand behind it."
+        yield "url", "The host of the url is fixed: placeholders stand behind it."
     if "text" not in used or not used & {"to", "to_digits"}:
-        yield "The request must carry {text}, and {to} or {to_digits}."
+        yield "body", "The request must carry {text}, and {to} or {to_digits}."
     if (gateway.form == "none") != (not gateway.body):
-        yield 'A gateway has a body, or form = "none" and everything in its url.'
+        yield "body", 'A gateway has a body, or form = "none" and everything in its url.'
     if gateway.form == "form" and any(isinstance(value, dict | list) for value in gateway.body.values()):
-        yield "The fields of a form are plain values."
+        yield "body", "The fields of a form are plain values."
     if gateway.idempotent and "id" not in used:
-        yield "A gateway that is idempotent must be told the {id}."
+        yield "idempotent", "A gateway that is idempotent must be told the {id}."
     yield from _wrong_answers(gateway)
 
 
-def _wrong_headers(gateway: Gateway) -> Iterator[str]:
+def _wrong_headers(gateway: Gateway) -> Iterator[tuple[str, str]]:
     if not all(_HEADER_NAME.match(name) for name in gateway.headers):
-        yield "The name of a header has letters, digits and - alone."
+        yield "headers", "The name of a header has letters, digits and - alone."
     texts = [text.replace("{from}", gateway.sender) for text in gateway.headers.values()]
     if not all(text.isascii() and text.isprintable() for text in texts):
-        yield "A header has characters that cannot be sent."
+        yield "headers", "A header has characters that cannot be sent."
     if any("{text}" in text for text in texts):
-        yield "The {text} stands in the url or the body; a header does not take every character."
+        yield "headers", "The {text} stands in the url or the body; a header does not take every character."
 
 
-def _wrong_answers(gateway: Gateway) -> Iterator[str]:
+def _wrong_answers(gateway: Gateway) -> Iterator[tuple[str, str]]:
     if gateway.answer.meanings and gateway.answer.status is None:
-        yield "answer.meanings need answer.status, the path of what they are meanings of."
+        yield "answer/meanings", "They need answer.status, the path of what they are meanings of."
     if any(not _STATUS.match(status) for status in gateway.answer.statuses):
-        yield "answer.statuses are numbers of three digits."
+        yield "answer/statuses", "They are numbers of three digits."
     if gateway.receipt is not None and gateway.receipt.id is None and gateway.receipt.reference is None:
-        yield "A receipt must tell its message: receipt.id or receipt.reference."
+        yield "receipt", "It must tell its message by id or reference."
     if gateway.encodings and len(gateway.encodings) < len(get_args(segments.Encoding)):
-        yield "encodings has a value for each of gsm7 and ucs2."
+        yield "encodings", "It has a value for each of gsm7 and ucs2."
     if gateway.receipt is not None:
         yield from _wrong_signature(gateway.receipt)
 
 
-def _wrong_signature(receipt: ReceiptForm) -> Iterator[str]:
+def _wrong_signature(receipt: ReceiptForm) -> Iterator[tuple[str, str]]:
     if (receipt.signature.header is None) == (receipt.signature.parameter is None):
-        yield "receipt.signature needs header or parameter, one of them."
+        yield "receipt/signature", "It needs header or parameter, one of them."
     if receipt.form != "query" and receipt.signature.parameter is not None:
-        yield 'A parameter carries the secret of receipts in the query alone: receipt.form = "query".'
+        yield "receipt/signature/parameter", 'It carries the secret in the query alone: form = "query".'
     if receipt.form == "query" and receipt.signature.hmac is not None:
-        yield "A receipt in the query has no body for an HMAC to sign: leave receipt.signature.hmac out."
+        yield "receipt/signature/hmac", "A receipt in the query has no body for an HMAC to sign: leave it out."
 
 
 def filled(value: Any, values: Mapping[str, str], *, is_url: bool = False) -> Any:
@@ -196,7 +194,7 @@ def reached(document: Any, path: str | None) -> Any:
 
 def _texts(value: Any, depth: int = 0) -> Iterator[Any]:
     if depth > DEPTH_MAX:
-        raise ValueError(f"The body is nested deeper than {DEPTH_MAX}.")
+        raise wrong_setting("body", f"The body is nested deeper than {DEPTH_MAX}.")
     match value:
         case dict():
             for one in value.values():
@@ -368,9 +366,9 @@ def sample_url(gateway: Gateway) -> str:
 
 
 def settings_of(document: Mapping[str, Any]) -> Gateway:
-    """The description, checked. Raises ValueError with a sentence that names what is wrong and no value."""
+    """The description, checked. Raises WrongSettings."""
     gateway = read_settings(document, Gateway)
-    wrong = check(gateway)
-    if wrong is not None:
-        raise ValueError(wrong)
+    wrong = [FieldError("invalid_format", sentence, pointer=f"/{name}") for name, sentence in _wrong(gateway)]
+    if wrong:
+        raise WrongSettings(*wrong)
     return gateway
