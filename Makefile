@@ -51,7 +51,7 @@ test: setup programs ## every test; the second half runs although the first one 
 	@$(MAKE) --no-print-directory --keep-going ordinary drawn-faults
 
 DRAWN := --drawn
-ordinary: setup programs ## the tests that may run side by side, two minutes of the costly; real PostgreSQL, SMTP and Chromium
+ordinary: setup programs ## the tests that may run side by side, some of the costly; real PostgreSQL, SMTP and Chromium
 	$(BIN)/pytest -n auto --dist worksteal $(DRAWN) $(HANGING) -m "not faults and not nightly"
 
 costs: ## all of them, and what each costs: the costly are drawn by it

@@ -45,7 +45,7 @@ from tests.databases import (
     keep_pool,
     take_pool,
 )
-from tests.sizes import DRAW_VARIABLE, FULL, draw_by, size
+from tests.sizes import DRAW_VARIABLE, FULL, draw_by, size, touched
 
 MEMORY_BYTES_MIN = 2_000_000_000
 MEMORY = Path("/dev/shm")  # noqa: S108  a clone there takes 8 ms, on a disk 250
@@ -150,7 +150,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.getoption("--drawn") and not FULL:
         tests = {bar.test_of(item.nodeid) for item in items}
         faults = {bar.test_of(item.nodeid) for item in items if item.get_closest_marker("faults")}
-        left_out = (faults - bar.drawn(faults, draw_by())) | bar.left_out(tests - faults, draw_by())
+        left_out = (faults - bar.drawn(faults, draw_by())) | bar.left_out(tests - faults, draw_by(), touched())
         config.hook.pytest_deselected(items=[item for item in items if bar.test_of(item.nodeid) in left_out])
         items[:] = [item for item in items if bar.test_of(item.nodeid) not in left_out]
 

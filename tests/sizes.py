@@ -48,13 +48,19 @@ def draw_by() -> str:
     return os.environ.get(DRAW_VARIABLE) or _commit()
 
 
+@cache
+def touched() -> tuple[str, ...]:
+    """The folders of tests of what this commit changes; its pages and styles are tested in the browser."""
+    changed = _git("diff-tree", "--no-commit-id", "--name-only", "-r", draw_by()).split("\n")
+    areas = {path.split("/")[1] for path in changed if path.startswith(("afterword/", "tests/"))}
+    return tuple(f"tests/{'browser' if one in {'locale', 'static', 'templates'} else one}/" for one in sorted(areas))
+
+
 def _commit() -> str:
     """The commit that is tested; "none" outside of a repository."""
-    found = subprocess.run(
-        ["/usr/bin/env", "git", "rev-parse", "HEAD"],
-        cwd=Path(__file__).parent,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return found.stdout.strip() or "none"
+    return _git("rev-parse", "HEAD") or "none"
+
+
+def _git(*words: str) -> str:
+    git = ["/usr/bin/env", "git", *words]
+    return subprocess.run(git, cwd=Path(__file__).parent, capture_output=True, text=True, check=False).stdout.strip()

@@ -115,6 +115,8 @@ class TestCosts:
         assert OTHERS == set[str]().union(*found)
         assert OTHERS == set[str]().union(*(OTHERS - one for one in found))
         assert found[7] == bar.left_out(OTHERS | {always, cheap}, "7")
+        last = max(found[7])
+        assert last not in bar.left_out(OTHERS | {always, cheap}, "7", (last,))
 
     def test_what_a_run_keeps(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         """The seconds of all cases of a test, with what they share."""
