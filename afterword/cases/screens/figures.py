@@ -92,7 +92,7 @@ GROUPS: Final[Mapping[Group, Marked]] = {
     "status": "Status", "alert": "Alert", "severity": "Severity",
 }  # fmt: skip
 SELECTED: Final[Mapping[Selection, Marked]] = {
-    "opened": "Opened", "closed": "Closed", "in_time": "Closed in time", "late": "Closed late",
+    "opened": "Opened cases", "closed": "Closed cases", "in_time": "Closed in time", "late": "Closed late",
     "answered": "Answered again", "won_back": "Won back", "not_won_back": "Not won back",
 }  # fmt: skip
 KEY_CHARACTERS_MAX: Final = 100
@@ -192,7 +192,9 @@ def shown(visit: Visit, found: Figures, row: Row, *, is_total: bool = False) -> 
     ]
 
 
-COLUMNS: Final[tuple[Marked, ...]] = ("Opened", "Closed", "Closed in time", "Time to close (median)", "Won back")
+COLUMNS: Final[tuple[Marked, ...]] = (
+    "Opened cases", "Closed cases", "Closed in time", "Time to close (median)", "Won back"
+)  # fmt: skip
 
 
 def short(visit: Visit, found: Figures) -> list[tuple[str, Shown]]:
