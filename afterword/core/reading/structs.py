@@ -363,9 +363,9 @@ def number_reader(low: float | None = None, high: float | None = None) -> Reader
 def _lies_between(value: float, low: float | None, high: float | None, pointer: str, context: Context) -> bool:
     if low is not None and high is not None and not low <= value <= high:
         message = Sentence("It must lie between {low} and {high}.", low=low, high=high)
-    elif low is not None and value < low:
+    elif low is not None and not low <= value:
         message = Sentence("At least {low} is expected.", low=low)
-    elif high is not None and value > high:
+    elif high is not None and not value <= high:
         message = Sentence("At most {high} is allowed.", high=high)
     else:
         return True

@@ -134,6 +134,31 @@ def test_wrong(document: object, expected: list[tuple[str, str]]) -> None:
     assert expected == wrong(document)
 
 
+class Limited(fields.Request):
+    least: Annotated[float, fields.Meta(ge=1_000)] = 1_000
+    most: Annotated[float, fields.Meta(le=1_000)] = 1_000
+    between: Annotated[float, fields.Meta(ge=1, le=1_000)] = 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("least", 999, "At least 1,000 is expected."),
+        ("most", 1_000.5, "At most 1,000 is allowed."),
+        ("between", 0, "It must lie between 1 and 1,000."),
+        ("between", 1_001, "It must lie between 1 and 1,000."),
+        ("least", float("nan"), "At least 1,000 is expected."),
+        ("most", float("nan"), "At most 1,000 is allowed."),
+        ("between", float("nan"), "It must lie between 1 and 1,000."),
+    ],
+)
+def test_limits(name: str, value: float, message: str) -> None:
+    with pytest.raises(errors.Invalid) as refused:
+        read(Limited, {name: value}, context())
+    assert [message] == [one.message for one in refused.value.errors]
+    assert Limited() == read(Limited, {}, context())
+
+
 def test_forms_are_typed_by_the_member() -> None:
     found = read(
         Thing,
