@@ -123,7 +123,7 @@ def refusal_page(request: Request, refusal: errors.Refusal) -> Response:
         case errors.Misdirected():
             title, text = "This server only shows a copy", "Nothing was saved here. Please go on at this address:"
             link = Link(address := _address_of(request, refusal.url), address)
-        case errors.NotFound():
+        case errors.NotFound() | errors.MethodNotAllowed():
             title = "This page is not here"
             text = (
                 "The address may be incomplete, or what it led to has been removed. "

@@ -54,7 +54,8 @@ async def test_nobody_else_is_counted(api: Api) -> None:
     questionnaire_id = await questionnaire(api)
     assert 404 == (await tell(api, f"/a/{'0' * 22}")).status_code
     page = await ended(api, questionnaire_id)
-    assert 405 == (await api.client.get(f"{page}/review")).status_code
+    opened = await api.client.get(f"{page}/review", headers={"Accept": "text/html"})
+    assert (405, True) == (opened.status_code, "This page is not here" in opened.text)
     changes: tuple[LiteralString, ...] = (
         "finalized = false, completed_time = null",
         "test = true",
