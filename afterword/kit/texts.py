@@ -62,10 +62,9 @@ class Texts:
     def said(self, message: str) -> str:
         """The sentence of a refusal in the language; English where the catalogue lacks it."""
         sentence = Sentence.of(message)
-        return self(sentence.text, **{name: self._valued(one) for name, one in sentence.values.items()})
-
-    def _valued(self, value: float | str) -> str:
-        return self.said(value) if isinstance(value, Sentence) else self.count(value)
+        given = sentence.values.items()
+        said = {name: self.said(one) if isinstance(one, Sentence) else self.count(one) for name, one in given}
+        return self(sentence.text, **said)
 
     @property
     def direction(self) -> Literal["ltr", "rtl"]:

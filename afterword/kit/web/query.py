@@ -161,7 +161,6 @@ _KNOWN: Final = frozenset(CRITERIA)
 _LISTS: Final = frozenset({"IN", "NOT_IN"})
 _NULLS: Final = frozenset({"NULL", "NOT_NULL"})
 _PATTERNS: Final = frozenset({"LIKE", "NOT_LIKE"})
-_ENDS_ESCAPING: Final = re.compile(r"(?<!\\)(?:\\\\)*\\\Z")  # with an odd number of backslashes
 _ORDERED: Final = frozenset({"GREATER_THAN", "GREATER_EQUAL", "LESS_THAN", "LESS_EQUAL"})
 _DIRECTIONS: Final[Mapping[str, Direction]] = {"ASC": "asc", "DESC": "desc"}
 
@@ -256,7 +255,7 @@ def _criterion(operator: str, name: str, value: object, columns: Columns, contex
         context.error(pointer, "wrong_type", "Booleans have no order.")
     elif operator in _PATTERNS and isinstance(value, str) and len(value) > PATTERN_CHARACTERS_MAX:
         context.error(pointer, "too_long", f"At most {PATTERN_CHARACTERS_MAX} characters are allowed.")
-    elif operator in _PATTERNS and isinstance(value, str) and _ENDS_ESCAPING.search(value):
+    elif operator in _PATTERNS and isinstance(value, str) and (len(value) - len(value.rstrip("\\"))) % 2:
         context.error(pointer, "invalid_format", "The pattern ends with a backslash that escapes nothing.")
     return Criterion(operator, column, _READERS[column.kind](value, pointer, context))
 

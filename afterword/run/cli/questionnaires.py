@@ -58,6 +58,9 @@ async def import_file(
 
 async def _import_own(file: Path, *, organization: str | None, application: str | None, check: bool) -> None:
     text = read(file)
+    if "display_name" not in text:
+        known = f"its own YAML files (with a display_name), {foreign.known()}"
+        raise errors.Invalid(f"Afterword cannot read {file.name}. It reads {known}.")
     imported: Imported | None = None
     public_url = ""
     with suppress(_Checked):
@@ -93,17 +96,12 @@ async def _first_application(db: Database, organization_id: str) -> str:
 
 
 def is_foreign(file: Path) -> bool:
-    """Whether another system made the file. Raises Invalid for one that nobody can read."""
+    """Whether another system made the file. Raises TooLarge, Invalid."""
     if not file.is_file():
         return False
     with file.open("rb") as opened:
         content = opened.read(parts.BYTES_MAX + 1)
-    if foreign.format_of(content) is not None:
-        return True
-    first = content.lstrip()[:1]
-    if first in {b"<", b"[", b"P", b"%"} or (first == b"{" and b"display_name" not in content):
-        raise errors.Invalid(f"Afterword cannot read {file.name}. It reads its own YAML files, {foreign.known()}.")
-    return False
+    return foreign.format_of(content) is not None
 
 
 OUTCOMES: Final = {"taken": "taken", "changed": "taken differently", "left_out": "left out"}

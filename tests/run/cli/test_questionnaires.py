@@ -83,15 +83,17 @@ class TestForeign:
     @pytest.mark.parametrize(
         ("content", "told"),
         [
-            (b"<survey/>", "It reads its own YAML files, LimeSurvey (.lss, .txt)"),
+            (b"<survey/>", "It reads its own YAML files (with a display_name), LimeSurvey (.lss, .txt)"),
             (b"PK\x03\x04", "cannot read bakery.lss"),
             (b"%PDF-1.7\n", "cannot read bakery.lss"),
+            (b"Dear team,\nplease: import this", "cannot read bakery.lss"),
+            (b"", "cannot read bakery.lss"),
             (b'{"questions": []}', "cannot read bakery.lss"),
             (SAMPLES["limesurvey"][:-99], "not a whole survey"),
             (SAMPLES["limesurvey"].replace(b"Bread", b"\xff"), "not UTF-8"),
             (b"<LimeSurveyDocType>" + bytes(5_000_000), "5,000,000"),
         ],
-        ids=["unknown", "zip", "pdf", "json", "cut", "encoding", "too large"],
+        ids=["unknown", "zip", "pdf", "letter", "empty", "json", "cut", "encoding", "too large"],
     )
     def test_refused(self, house: House, operator: Operator, content: bytes, told: str) -> None:
         ended = self.bring(operator, content)
