@@ -6,7 +6,7 @@ Pages are the addresses outside the API, handled with starlette's requests and r
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from functools import partial
+from functools import cache, partial
 from operator import itemgetter
 from typing import Any, Final, TypeVar
 
@@ -26,7 +26,6 @@ COMPRESSED_BYTES_MIN: Final = 1_000
 COMPRESSION: Final = 4  # of 9: a page of 26 kB takes 0.1 ms
 _ALL_THAT_FOLLOWS: Final = "{path:path}"
 _PARAMETER: Final = re.compile(r"\{([a-z_]+)\}")
-_PARAMETERS: Final = re.compile(r"\{[^}]*\}")
 _NO_VALUES: Final[Mapping[str, str]] = {}
 _Key = Callable[[list[str]], object]
 
@@ -75,15 +74,19 @@ class Pages:
         return declare
 
 
+@cache  # tests make thousands of applications with the same addresses
+def _parsed(template: str) -> tuple[list[str], tuple[str, ...], tuple[int, ...]]:
+    segments = template.split("/")
+    names = {place: match[1] for place, segment in enumerate(segments) if (match := _PARAMETER.fullmatch(segment))}
+    return segments, tuple(names.values()), tuple(names)
+
+
 class Address:
     """One path template with an application for each method, which is made for its first request."""
 
     def __init__(self, template: str) -> None:
         self.template = template
-        self.segments = template.split("/")
-        matches = [_PARAMETER.fullmatch(segment) for segment in self.segments]
-        self.names = tuple(match[1] for match in matches if match)
-        self.places = tuple(place for place, match in enumerate(matches) if match)
+        self.segments, self.names, self.places = _parsed(template)
         self.makers: dict[str, Callable[[], ASGIApp]] = {}
         self.made: dict[str, ASGIApp] = {}
 
@@ -113,23 +116,22 @@ class Router:
             makers = found[path].makers
             assert method not in makers, f"{method} {path} is declared twice"  # noqa: S101
             makers[method] = make
-        shapes = {_PARAMETERS.sub("{}", path) for path in found}
-        assert len(shapes) == len(found), "one address has one spelling of its parameters"  # noqa: S101
         self._fixed: dict[str, Address] = {}
         self._open: list[tuple[str, Address]] = []  # by what stands before `{path:path}`
-        by_shape: dict[tuple[bool, ...], list[Address]] = {}  # which segments are parameters
+        by_shape: dict[tuple[int, ...], list[Address]] = {}  # which segments are parameters, and how many there are
         for path, address in found.items():
             if path.endswith(_ALL_THAT_FOLLOWS):
                 self._open.append((path.removesuffix(_ALL_THAT_FOLLOWS), address))
             elif address.names:
-                by_shape.setdefault(tuple(one.startswith("{") for one in address.segments), []).append(address)
+                by_shape.setdefault((*address.places, len(address.segments)), []).append(address)
             else:
                 self._fixed[path] = address
         self._shapes: dict[int, list[tuple[_Key, dict[object, Address]]]] = {}  # by the number of segments
-        for shape, addresses in sorted(by_shape.items()):
-            key_of = itemgetter(*(place for place, is_parameter in enumerate(shape) if not is_parameter))
+        for (*places, size), addresses in sorted(by_shape.items(), reverse=True):  # parameters that stand later first
+            key_of = itemgetter(*(place for place in range(size) if place not in places))
             of_shape = {key_of(address.segments): address for address in addresses}
-            self._shapes.setdefault(len(shape), []).append((key_of, of_shape))
+            assert len(of_shape) == len(addresses), "one address has one spelling of its parameters"  # noqa: S101
+            self._shapes.setdefault(size, []).append((key_of, of_shape))
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Raises NotFound, MethodNotAllowed."""
