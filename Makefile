@@ -55,10 +55,10 @@ ordinary: setup programs ## the tests that may run side by side, some of the cos
 	$(BIN)/pytest -n auto --dist worksteal $(DRAWN) $(HANGING) -m "not faults and not nightly"
 
 costs: ## all of them, and what each costs: the costly are drawn by it
-	@$(MAKE) --no-print-directory ordinary DRAWN=--write-costs
+	@$(MAKE) --no-print-directory --keep-going ordinary drawn-faults DRAWN=--write-costs
 
-drawn-faults: setup ## of the tests that kill processes and servers those of every change, and a ninth of the others
-	$(BIN)/pytest $(FAULTS) -n 2 --maxschedchunk=1 --drawn $(HANGING) -m "faults and not nightly"
+drawn-faults: setup ## the tests that kill processes and servers: those of every change, and some others
+	$(BIN)/pytest $(FAULTS) -n 2 --maxschedchunk=1 $(DRAWN) $(HANGING) -m "faults and not nightly"
 
 faults: setup ## all tests that kill processes and servers, alone; each prints its figure
 	$(BIN)/pytest $(FAULTS) -m "faults and not nightly"

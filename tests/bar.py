@@ -4,7 +4,6 @@ A run ends with a line for each number that it touched, and under it what its te
 this table; tests/test_bar.py holds both to the tests that there are.
 """
 
-import math
 import random
 import re
 from collections import Counter, defaultdict
@@ -18,9 +17,10 @@ from typing import Any, Final, Protocol
 FIGURE: Final = "figure"  # record_property(FIGURE, "…"): what a test measured, told at the end of the run
 NUMBER: Final = "bar"
 ALWAYS: Final = frozenset({"T01", "T07", "T13"})  # whose fault tests every change must pass
-DRAWN_ONE_OF: Final = 9  # of the other fault tests
-COSTLY_FROM_SECONDS: Final = 0.5  # of all cases of a test, with what they share
-COSTLY_SECONDS_MAX: Final = 240.0  # of the costly tests of a run, as they are counted there
+COSTLY_FROM_SECONDS: Final = 0.3  # of all cases of a test, with what they share
+# Of the tests that a run may leave out it begins so many seconds, as costs.txt has them.
+COSTLY_SECONDS_MAX: Final = 240.0
+FAULTS_SECONDS_MAX: Final = 40.0
 COSTS: Final = Path(__file__).with_name("costs.txt")
 # Costly tests of every change: of what any change can break, and the main job.
 EVERY_CHANGE: Final = (
@@ -302,13 +302,6 @@ def test_of(nodeid: str) -> str:
     return nodeid.partition("[")[0]
 
 
-def drawn(faults: AbstractSet[str], by: str) -> set[str]:
-    """Of the fault tests those that every change must pass, and a part of the others, another one for each commit."""
-    always = {test for test in faults if ALWAYS.intersection(_numbers_of(test))}
-    others = sorted(faults - always)
-    return always | set(random.Random(by).sample(others, math.ceil(len(others) / DRAWN_ONE_OF)))  # noqa: S311
-
-
 @cache
 def costs() -> Mapping[str, float]:
     """The seconds of the costly tests, as a run of all has measured them."""
@@ -316,22 +309,26 @@ def costs() -> Mapping[str, float]:
     return {test: float(seconds) for seconds, _, test in (line.partition(" ") for line in lines)}
 
 
-def left_out(tests: AbstractSet[str], by: str, first: tuple[str, ...] = ()) -> set[str]:
+def left_out(tests: AbstractSet[str], by: str, seconds_max: float, first: tuple[str, ...] = ()) -> set[str]:
     """The costly tests that do not fit into the time of a run; others for each commit. `first`: folders to prefer."""
-    found = sorted(one for one in tests & costs().keys() if not one.startswith(EVERY_CHANGE))
+    found = sorted(
+        one
+        for one in tests & costs().keys()
+        if not one.startswith(EVERY_CHANGE) and ALWAYS.isdisjoint(_numbers_of(one))
+    )
     random.Random(by).shuffle(found)  # noqa: S311
     found.sort(key=lambda one: not one.startswith(first))
-    seconds = accumulate(costs()[one] for one in found)
-    return {one for one, so_far in zip(found, seconds, strict=True) if so_far > COSTLY_SECONDS_MAX}
+    before = accumulate((costs()[one] for one in found), initial=0.0)
+    return {one for one, seconds in zip(found, before, strict=False) if seconds >= seconds_max}
 
 
 def write_costs(reports: Iterable[Any]) -> None:
-    """Keep what the tests of this run have cost."""
+    """Keep what the tests of this run have cost, and what is known of others."""
     seconds: Counter[str] = Counter()
     for report in reports:
         seconds[test_of(report.nodeid)] += report.duration
-    lines = (f"{cost:.1f} {test}\n" for test, cost in sorted(seconds.items()) if cost >= COSTLY_FROM_SECONDS)
-    COSTS.write_text("".join(lines), encoding="utf-8")
+    known = sorted({**costs(), **seconds}.items())
+    COSTS.write_text("".join(f"{cost:.1f} {test}\n" for test, cost in known if cost >= COSTLY_FROM_SECONDS))
 
 
 def lines(reports: Iterable[Any]) -> Iterator[str]:

@@ -135,7 +135,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--drawn",
         action="store_true",
-        help="of the fault tests those of every change and some others; of the costly what a run has time for",
+        help="of the costly tests and those of faults as many as a run has time for, beside those of every change",
     )
     parser.addoption("--write-costs", action="store_true", help="write tests/costs.txt, by which a part is drawn")
 
@@ -150,7 +150,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.getoption("--drawn") and not FULL:
         tests = {bar.test_of(item.nodeid) for item in items}
         faults = {bar.test_of(item.nodeid) for item in items if item.get_closest_marker("faults")}
-        left_out = (faults - bar.drawn(faults, draw_by())) | bar.left_out(tests - faults, draw_by(), touched())
+        left_out = bar.left_out(faults, draw_by(), bar.FAULTS_SECONDS_MAX, touched())
+        left_out |= bar.left_out(tests - faults, draw_by(), bar.COSTLY_SECONDS_MAX, touched())
         config.hook.pytest_deselected(items=[item for item in items if bar.test_of(item.nodeid) in left_out])
         items[:] = [item for item in items if bar.test_of(item.nodeid) not in left_out]
 

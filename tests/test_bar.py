@@ -88,43 +88,33 @@ def report(nodeid: str, outcome: str = "passed", when: str = "call", **propertie
 
 
 CRASH = "tests/run/worker/faults/test_crash.py::test_killed_workers"
-DATABASE = "tests/run/worker/faults/test_database.py::test_database_restarts"
-ALWAYS = {CRASH, DATABASE}
 OTHERS = {f"tests/run/worker/faults/test_clocks.py::test_{number}" for number in range(8)}
-
-
-class TestDrawn:
-    def test_always_and_a_part(self) -> None:
-        found = bar.drawn(ALWAYS | OTHERS, "a commit")
-        assert found > ALWAYS
-        assert 1 == len(found - ALWAYS)
-        assert found == bar.drawn(ALWAYS | OTHERS, "a commit")
-
-    def test_each_in_time(self) -> None:
-        assert OTHERS == set[str]().union(*(bar.drawn(OTHERS, str(number)) for number in range(100)))
 
 
 class TestCosts:
     def test_a_run_has_time_for_a_part(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Each has its turn; those of every change and those that cost nothing are never left out."""
-        always, cheap = "tests/test_tidy.py::test_tidy", "tests/core/test_cheap.py::test_cheap"
-        seconds = bar.COSTLY_SECONDS_MAX / 2
-        monkeypatch.setattr(bar, "costs", lambda: dict.fromkeys((always, *OTHERS), seconds))
-        found = [bar.left_out(OTHERS | {always, cheap}, str(number)) for number in range(100)]
+        never = {"tests/test_tidy.py::test_tidy", CRASH}
+        monkeypatch.setattr(bar, "costs", lambda: dict.fromkeys(OTHERS | never, 2.5))
+        tests = OTHERS | never | {"tests/core/test_cheap.py::test_cheap"}
+        found = [bar.left_out(tests, str(number), 5.0) for number in range(100)]
         assert {len(OTHERS) - 2} == {len(one) for one in found}
         assert OTHERS == set[str]().union(*found)
         assert OTHERS == set[str]().union(*(OTHERS - one for one in found))
-        assert found[7] == bar.left_out(OTHERS | {always, cheap}, "7")
+        assert found[7] == bar.left_out(tests, "7", 5.0)
         last = max(found[7])
-        assert last not in bar.left_out(OTHERS | {always, cheap}, "7", (last,))
+        assert last not in bar.left_out(tests, "7", 5.0, (last,))
 
     def test_what_a_run_keeps(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        """The seconds of all cases of a test, with what they share."""
+        """The seconds of all cases of a test, with what they share; and what is known of those that did not run."""
+        (tmp_path / "costs.txt").write_text("9.0 tests/x.py::test_b\n7.0 tests/y.py::test_other\n")
         monkeypatch.setattr(bar, "COSTS", tmp_path / "costs.txt")
-        spent = (("test_a[1]", 0.4), ("test_a[2]", 0.4), ("test_b", 0.4), ("TestC::test_d", 2.0))
+        bar.costs.cache_clear()
+        spent = (("test_a[1]", 0.4), ("test_a[2]", 0.4), ("test_b", 0.2), ("TestC::test_d", 2.0))
         bar.write_costs(SimpleNamespace(nodeid=f"tests/x.py::{name}", duration=cost) for name, cost in spent)
         bar.costs.cache_clear()
-        assert {"tests/x.py::TestC::test_d": 2.0, "tests/x.py::test_a": 0.8} == bar.costs()
+        known = {"tests/x.py::TestC::test_d": 2.0, "tests/x.py::test_a": 0.8, "tests/y.py::test_other": 7.0}
+        assert known == bar.costs()
         bar.costs.cache_clear()
 
     def test_each_is_there(self) -> None:
