@@ -205,7 +205,7 @@ class _NounScreens:
             title=_title(noun, row) if row else words(screens.new),
             back=(_title(noun, row), here) if row and screens.has_page else (words(screens.title), self._list),
             inputs=self._later if row else self._inputs,
-            stored=row or _blank(noun),
+            stored=row or _blank(noun, visit),
             version=version_of(row) if row else "",
             refusal=refusal,
             options=await self._options(visit, row) if self._options else None,
@@ -266,8 +266,9 @@ def _is_required(kind: Any, role: Editable) -> bool:
     return role.kind in {"number", "text", "choice"} and type(None) not in getattr(kind, "__args__", ())
 
 
-def _blank(noun: Noun[Any]) -> Mapping[str, Any] | object:
-    """The defaults of the declaration, and what its screens say."""
+def _blank(noun: Noun[Any], visit: Visit) -> Mapping[str, Any] | object:
+    """The defaults of the declaration, and what its screens and the address say."""
     assert noun.screens is not None  # noqa: S101
     texts = {one.name: "" for one in noun.editable() if one.is_required}
+    texts |= {name: visit.query.get(name, "") for name in noun.screens.by_address}
     return structs.creation_of(noun)(**{**texts, **noun.screens.blank})

@@ -413,7 +413,7 @@ def _frame(head: Head) -> dict[str, Any]:
         "language": head.locale,
         "direction": direction(head.locale),
         "brand": head.brand,
-        "theme_url": style_url(head.theme),
+        "theme_url": static.theme_url(head.theme),
         "logo_url": logo_url(head.theme, head.questionnaire.questionnaire_id),
         "placed": head.placement,
     }
@@ -423,11 +423,6 @@ class Logo(msgspec.Struct, frozen=True):
     content: bytes
     media_type: str
     fingerprint: str
-
-
-def style_url(theme: Theme) -> str:
-    """The stylesheet of the theme's colours, font and corners; empty for the default ones."""
-    return static.theme_url(theme)
 
 
 def logo_url(theme: Theme, questionnaire_id: str) -> str:

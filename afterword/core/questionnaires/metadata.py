@@ -178,11 +178,6 @@ class Changes(msgspec.Struct, frozen=True):
         return {"questionnaire": merge({}, self.questionnaire), "responder": merge({}, self.responder)}
 
 
-def read_any(value: object, pointer: str, context: Context) -> dict[str, Any]:
-    """As `read_map`; the names of the two kinds may hold a map each."""
-    return read_map(value, pointer, context, KINDS)
-
-
 def read_map(value: object, pointer: str, context: Context, groups: tuple[Kind, ...] = ()) -> dict[str, Any]:
     """Reader of a map: its values as texts, null and "" as None; those of `groups` may be maps of their own."""
     if not is_object(value):
@@ -207,7 +202,7 @@ def read_map(value: object, pointer: str, context: Context, groups: tuple[Kind, 
 def changes_of(
     document: Mapping[str, str | Mapping[str, str | None] | None], *, declared: Declared = GLOBAL, strict: bool = False
 ) -> Changes:
-    """Sort what `read_any` gave by kind: single names by their declaration. Raises Invalid for others if `strict`."""
+    """Sort what `read_map` gave by kind: single names by their declaration. Raises Invalid for others if `strict`."""
     changes, findings = Changes(), Findings()
 
     def add(kind: Kind, name: str, text: str | None, pointer: str) -> None:

@@ -198,12 +198,11 @@ def _everyone(_caller: Caller, _operation: Operation) -> None: ...
 class Screens(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     """The screens of a noun: its list, the form of one and its removal. Texts in English; {title} names the row.
 
-    `row`: what its line in the list shows; `titled`: the member that names it;
-    `inputs`: the order of the form, where it is not that of the declaration;
-    `blank`: values of the empty form; `reads`: the right that opens the list; `is_dated`: the list says when each
-    was made; `proof`: the password must have been
-    given lately; `has_page`: the console has a page of its own for one, and the form is at /edit below it;
-    `shown_once`: said where a secret is shown once.
+    `row`: what its line in the list shows; `titled`: the member that names it; `inputs`: the order of the form, where
+    it is not that of the declaration; `blank`: values of the empty form; `by_address`: members that a link to it may
+    fill in; `reads`: the right that opens the list; `is_dated`: the list says when each was made; `proof`: the password
+    must have been given lately; `has_page`: the console has a page of its own for one, and the form is at /edit below
+    it; `shown_once`: said where a secret is shown once.
     """
 
     path: str
@@ -215,6 +214,7 @@ class Screens(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     titled: str = "title"
     inputs: tuple[str, ...] = ()
     blank: Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])
+    by_address: tuple[str, ...] = ()
     reads: str = "Read"
     is_dated: bool = False
     proof: bool = False

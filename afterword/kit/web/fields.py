@@ -140,7 +140,7 @@ MetadataMap = Annotated[
 MetadataAny = Annotated[
     dict[str, str | dict[str, str | None] | None],
     Meta(
-        extra={"kind": "metadata_any", "reader": metadata.read_any},
+        extra={"kind": "metadata_any", "reader": functools.partial(metadata.read_map, groups=metadata.KINDS)},
         extra_json_schema={
             "additionalProperties": {"anyOf": [_METADATA_VALUE, {"type": "object"}]},
             "maxProperties": 200,

@@ -8,7 +8,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, Literal
 
 import msgspec
 
@@ -31,19 +31,25 @@ SPSS: Final = b"$FL2"
 WIDE: Final = "This row has {cells} cells, and the header {columns}."
 OPEN: Final = "A quotation mark is opened in row {row} and never closed."
 Rows = Iterator[Sequence[str]]
+Format = Literal["json_lines", "json", "csv", "xlsx", "sav"]
 
 
-def is_lines_of_json(head: bytes) -> bool:
-    """Whether each line of a file that begins so is a request already, as the API takes them."""
+def format_of(head: bytes) -> Format:
+    """Of a file that begins so. Of lines of JSON each is a request already, as the API takes them."""
+    if head.startswith(SPSS):
+        return "sav"
+    if head.startswith(tables.BEGINNING):
+        return "xlsx"
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if not text.startswith(b"{"):
-        return False
+    if text[:1] not in {b"{", b"["}:
+        return "csv"
     first = text.split(b"\n", 1)[0]
     try:
         found = msgspec.json.decode(first)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return b"\n" not in head and len(head) == HEAD_BYTES
-    return "answers" in found and not isinstance(found.get("items"), list)
+        return "json_lines" if text[:1] == b"{" and b"\n" not in head and len(head) == HEAD_BYTES else "json"
+    is_line = isinstance(found, dict) and "answers" in found and not isinstance(found.get("items"), list)
+    return "json_lines" if is_line else "json"
 
 
 def read(path: Path, source: BinaryIO) -> tuple[Table, Rows]:
@@ -53,11 +59,12 @@ def read(path: Path, source: BinaryIO) -> tuple[Table, Rows]:
     """
     head = source.read(HEAD_BYTES)
     source.seek(0)
-    if head.startswith(SPSS):
+    kind = format_of(head)
+    if kind == "sav":
         return _spss(path)
-    if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in {b"{", b"["}:
+    if kind in {"json", "json_lines"}:
         names, rows = _json(_bounded(source, JSON_BYTES_MAX))
-    elif head.startswith(tables.BEGINNING):
+    elif kind == "xlsx":
         names, rows = _csv(io.BytesIO(tables.csv_of(_bounded(source, WORKBOOK_BYTES_MAX))), head=b"")
     else:
         names, rows = _csv(source, head=head)

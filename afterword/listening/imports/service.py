@@ -43,6 +43,7 @@ from afterword.kit.db import Database
 from afterword.kit.web import fields, parsing
 from afterword.kit.web.paging import RECORD_BYTES_MAX
 from afterword.listening.imports import store
+from afterword.listening.imports.files import Format
 from afterword.listening.imports.store import ResponseImportRecord
 from afterword.listening.reports.daily_counts import service as daily_counts
 from afterword.listening.responses import rows as response_rows
@@ -54,7 +55,6 @@ from afterword.tenants.organizations import retention as holds
 ROWS_A_STATEMENT: Final = 1_000
 RECORD_DAYS: Final = 30  # of an import whose responses were removed
 AHEAD: Final = timedelta(minutes=5)  # by which the clock of a source may be fast
-FORMAT: Final = "json_lines"
 CREATED, UNCHANGED = 201, 200
 _json: Final = msgspec.json.Encoder()
 
@@ -167,7 +167,7 @@ async def begin(
     caller: Caller,
     questionnaire_id: str,
     title: str | None = None,
-    format: str = FORMAT,  # noqa: A002  the name of the member
+    format: Format = "json_lines",  # noqa: A002  the name of the member
     file_name: str | None = None,
     digest: str | None = None,
     now: datetime,

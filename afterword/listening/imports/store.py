@@ -25,7 +25,7 @@ class ResponseImportRecord(msgspec.Struct, frozen=True, kw_only=True):
     response_import_id: fields.Id
     questionnaire_id: fields.Id
     title: str | None
-    format: Annotated[str, Meta(description="Of the source, as `json_lines`.")]
+    format: Annotated[str, Meta(description="Of the source: `json_lines`, `json`, `csv`, `xlsx` or `sav`.")]
     file_name: str | None
     digest: Annotated[str | None, Hidden()]
     state: Annotated[State, Meta(description="An open one takes rows. A removing one goes on by itself.")]

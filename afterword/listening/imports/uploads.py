@@ -46,7 +46,7 @@ NONE: Final = {"created": 0, "unchanged": 0, "failed": 0}
 FROM_START: Final[Mapping[str, Any]] = {"state": "queued", "next_piece": 0, "counts": NONE, "unknown": {}}
 Cells = Sequence[Sequence[str]]
 FaultyRow = tuple[int, list[ProblemKind]]  # its number, which is 1 for the header
-ReadFile = tuple[Table, list[bytes], int]  # the table, its rows in pieces, their number
+ReadFile = tuple[files.Format, Table, list[bytes], int]  # the table, its rows in pieces, their number
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
@@ -87,15 +87,16 @@ def read_file(content: bytes) -> ReadFile:
     """A file of another system, for a thread. Raises Invalid, Malformed, TooLarge."""
     if not content.strip():
         raise errors.Invalid.at("/file", "required", "Choose a file.")
-    if files.is_lines_of_json(content[: files.HEAD_BYTES]):
-        return _cut(Table((), ()), ([line] for line in tables.decode(content).split("\n") if line.strip()))
+    kind = files.format_of(content[: files.HEAD_BYTES])
+    if kind == "json_lines":
+        return kind, *_cut(Table((), ()), ([line] for line in tables.decode(content).split("\n") if line.strip()))
     with NamedTemporaryFile() as file:
-        if content.startswith(files.SPSS):  # which is read by its path
+        if kind == "sav":  # which is read by its path
             Path(file.name).write_bytes(content)
-        return _cut(*files.read(Path(file.name), io.BytesIO(content)))
+        return kind, *_cut(*files.read(Path(file.name), io.BytesIO(content)))
 
 
-def _cut(table: Table, rows: Iterator[Sequence[str]]) -> ReadFile:
+def _cut(table: Table, rows: Iterator[Sequence[str]]) -> tuple[Table, list[bytes], int]:
     if len(table.names) > tables.COLUMNS_MAX:
         text = Sentence("A file has at most {n} columns.", n=tables.COLUMNS_MAX)
         raise errors.Invalid.at("/file", "too_many", text)
@@ -117,9 +118,9 @@ async def stage(
 ) -> ResponseImportRecord:
     """Open an import, and keep its file with what its columns seem to mean. Raises NotFound, NotPublished."""
     acting: dict[str, Any] = {"caller": caller, "questionnaire_id": questionnaire_id, "now": now}
-    job = await imports.begin(db, **acting, file_name=file_name)
+    kind, table, pieces, rows_total = read
+    job = await imports.begin(db, **acting, format=kind, file_name=file_name)
     work = await imports.open_work(db, **acting, job=job)
-    table, pieces, rows_total = read
     meanings = await asyncio.to_thread(known_columns(work).guess, table)
     await _insert_upload(db, job=job, pieces=pieces, values=(list(table.names), meanings, len(pieces), rows_total))
     return job

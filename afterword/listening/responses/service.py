@@ -266,7 +266,7 @@ async def list_responses(
     """
     values = (organization_id, list(application_ids), *_values(chosen, after), limit, _scanned(chosen))
     source, rows = _source(chosen), list[Row]()
-    if not source or _is_by_time(chosen):
+    if not source or ((chosen.search or chosen.tag) and chosen.is_frequent is not False):  # by their time first
         rows = await db.fetch(f"{_by_time(chosen)} {_ORDER}", *values)
     if source and not chosen.is_frequent and len(rows) < limit:
         rows = await db.fetch(f"{_from_source(chosen)} {_ORDER}", *values)
@@ -375,11 +375,6 @@ async def _get_last_scanned(
         (scanned or _scanned(chosen)) - 1,
     )
     return (row["submitted_time"], row["instance_id"]) if row else None
-
-
-def _is_by_time(chosen: Filter) -> bool:
-    """Whether rows are read by their time first, though a word or tag leads to them."""
-    return bool(chosen.search or chosen.tag) and chosen.is_frequent is not False
 
 
 def _scanned(chosen: Filter) -> int:

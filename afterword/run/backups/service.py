@@ -129,21 +129,17 @@ async def _save_tables(
         # Before the snapshot, which the next query takes: no table changes its columns between it and its copy.
         await store.get_share(session, tables=known)
         revision = await migrations.current(session.fetchval) or ""
+        of_one = {"organization_id", "login_id"}  # such rows are an organization's, or of a person who works for it
         wanted = [
             table
             for table in await store.list_tables(session)
-            if organization_id is None or _has_rows_of_one(table) or table.name in store.OF_INSTALLATION
+            if organization_id is None or of_one & {*table.columns} or table.name in store.OF_INSTALLATION
         ]
         saved = [
             await _save_table(session, writer, table, organization_id=organization_id, report=report)
             for table in wanted
         ]
         return saved, await store.list_sequences(session), revision
-
-
-def _has_rows_of_one(table: Table) -> bool:
-    """Whether rows of the table belong to an organization or to a person who works for it."""
-    return not {"organization_id", "login_id"}.isdisjoint(table.columns)
 
 
 async def _save_table(

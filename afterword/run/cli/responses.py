@@ -90,10 +90,11 @@ async def import_file(
                 owner = await organization_of(database, organization)
                 caller = replace(installation(owner.organization_id), time_zone=owner.time_zone)
                 key = {"caller": caller, "questionnaire_id": questionnaire, "now": database.clock.now()}
+                kind = await asyncio.to_thread(_format, file, source)
                 names = {"title": title, "file_name": None if digest is None else file.name, "digest": digest}
-                job = None if check else await service.begin(database, **key, **names)
+                job = None if check else await service.begin(database, **key, **names, format=kind)
                 work = await service.open_work(database, **key, job=job)
-            read = partial(_requests, file, source, work, tally=tally, said=said, dates=dates or "")
+            read = partial(_requests, kind, file, source, work, tally=tally, said=said, dates=dates or "")
             lines = islice(await asyncio.to_thread(read), job.rows_read if job else 0, None)
             if job is not None and job.rows_read:
                 print(f"Going on after {job.rows_read:,} rows.", file=sys.stderr)
@@ -140,15 +141,19 @@ def _said(columns: Sequence[str]) -> dict[str, str]:
     return {name: meaning for name, _, meaning in pairs}
 
 
-def _requests(
-    file: Path, source: BinaryIO, work: Work, *, tally: _Tally, said: Mapping[str, str], dates: str
-) -> Iterator[Line]:
-    """The responses as lines of JSON. Raises Invalid where somebody has to say what a column means."""
+def _format(file: Path, source: BinaryIO) -> files.Format:
     if str(file) == STDIN:
-        return _lines(source)
+        return "json_lines"
     head = source.read(files.HEAD_BYTES)
     source.seek(0)
-    if files.is_lines_of_json(head):
+    return files.format_of(head)
+
+
+def _requests(
+    kind: files.Format, file: Path, source: BinaryIO, work: Work, *, tally: _Tally, said: Mapping[str, str], dates: str
+) -> Iterator[Line]:
+    """The responses as lines of JSON. Raises Invalid where somebody has to say what a column means."""
+    if kind == "json_lines":
         return _lines(source)
     table, rows = files.read(file, source)
     known = Columns(work.version.definition, work.declared)

@@ -79,7 +79,7 @@ class LegalHold(FixedRecord, kw_only=True):
     hold_id: fields.Id
     responder_id: Annotated[
         fields.Id | None,
-        Editable("Person", "The last part of the address of the person's page. Empty: everybody."),
+        Editable("Person", "Empty: everybody. A link on the person's page fills it in."),
     ] = None
     reason: Annotated[fields.Text500, Editable("Reason", "For example, the reference of a lawsuit.")]
 
@@ -152,6 +152,7 @@ HOLD = Noun(
         row=_row,
         titled="reason",
         inputs=("reason", "responder_id"),
+        by_address=("responder_id",),
         reads="Update",
         is_dated=True,
         removal="Lift the hold “{title}”?",

@@ -19,11 +19,7 @@ def test_files(kinds: list[str], styles: int, scripts: int) -> None:
 
 
 def test_without_any() -> None:
-    assert ("", "", None) == (
-        rendering.style_url(Theme()),
-        rendering.logo_url(Theme(), "q"),
-        rendering.logo_of(Theme()),
-    )
+    assert ("", None) == (rendering.logo_url(Theme(), "q"), rendering.logo_of(Theme()))
 
 
 def test_logo() -> None:

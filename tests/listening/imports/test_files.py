@@ -141,13 +141,16 @@ def test_json_of_typeform(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("head", "expected"),
     [
-        (b'{"external_id": "1", "answers": {}}\n{"external_id": "2"', True),
-        (b'\xef\xbb\xbf {"external_id": "1", "answers": []}', True),
-        (json.dumps(TYPEFORM).encode(), False),
-        (b'{"data": [\n', False),
-        (b"a,b\n1,2", False),
-        (b"", False),
+        (b'{"external_id": "1", "answers": {}}\n{"external_id": "2"', "json_lines"),
+        (b'\xef\xbb\xbf {"external_id": "1", "answers": []}', "json_lines"),
+        (json.dumps(TYPEFORM).encode(), "json"),
+        (b'{"data": [\n', "json"),
+        (b'[{"external_id": "1", "answers": {}}]', "json"),
+        (b"a,b\n1,2", "csv"),
+        (b"", "csv"),
+        (b"PK\x03\x04", "xlsx"),
+        (b"$FL2@(#)", "sav"),
     ],
 )
-def test_lines_of_json(head: bytes, expected: bool) -> None:  # noqa: FBT001
-    assert expected == files.is_lines_of_json(head)
+def test_format(head: bytes, expected: str) -> None:
+    assert expected == files.format_of(head)

@@ -33,14 +33,14 @@ def test_refused(monkeypatch: pytest.MonkeyPatch, content: bytes, text: str) -> 
 def test_in_pieces() -> None:
     """A thousand rows each, without NUL, which the database does not take."""
     rows = [f"R-{place},a\x00b" for place in range(uploads.ROWS_A_STATEMENT + 1)]
-    table, pieces, count = uploads.read_file("\n".join(["Id,Why?", *rows]).encode())
-    assert (["Id", "Why?"], 2, len(rows)) == ([*table.names], len(pieces), count)
+    kind, table, pieces, count = uploads.read_file("\n".join(["Id,Why?", *rows]).encode())
+    assert ("csv", ["Id", "Why?"], 2, len(rows)) == (kind, [*table.names], len(pieces), count)
     assert [[f"R-{count - 1}", "ab"]] == json.loads(zlib.decompress(pieces[1]))
 
 
 def test_lines_of_json() -> None:
     """Each line is a cell, also where it has signs that other readers take for the end of a line."""
     line = json.dumps({"external_id": "R\u2028", "answers": {}}, ensure_ascii=False)
-    table, [piece], count = uploads.read_file(f"{line}\n\n{line}\n".encode())
-    assert ((), 2) == (table.names, count)
+    kind, table, [piece], count = uploads.read_file(f"{line}\n\n{line}\n".encode())
+    assert ("json_lines", (), 2) == (kind, table.names, count)
     assert [[line], [line]] == json.loads(zlib.decompress(piece))

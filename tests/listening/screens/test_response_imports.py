@@ -183,18 +183,20 @@ async def test_kinds_of_files(owner: House, browser: Browser, tmp_path: Path) ->
         book.worksheets[0].append(line)
     book.save(target)
     for kind, content in (
-        ("lines", json.dumps({**row, "answers": {NPS: 9}}).encode() + b"\n\n{"),
+        ("json_lines", json.dumps({**row, "answers": {NPS: 9}}).encode() + b"\n\n{"),
         ("json", json.dumps({"data": [{**row, NPS: 9}]}).encode()),
         ("sav", path.read_bytes()),
         ("xlsx", target.getvalue()),
     ):
         here = await staged(browser, owner, content, name=f"past.{kind}")
-        assert (kind == "lines") is ("names its members itself" in await read(browser, f"{here}/columns"))
+        assert (kind == "json_lines") is ("names its members itself" in await read(browser, f"{here}/columns"))
         assert 303 == (await choose(browser, here)).status_code
         await worked(owner)
         said = await read(browser, f"{here}/check")
-        assert ("1 will be imported" in said, "1 is refused" in said) == (True, kind == "lines"), kind
+        assert ("1 will be imported" in said, "1 is refused" in said) == (True, kind == "json_lines"), kind
         assert "How likely? 9" in said
+        one = await owner.send("GET", f"/q/response/import/{here.rpartition('/')[2]}")
+        assert kind == one.json()["format"]
 
 
 async def test_interrupted(owner: House, browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:

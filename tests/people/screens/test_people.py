@@ -116,7 +116,7 @@ class TestLimited:
             page = await page_of(client, path)
             for text in (known.address, "Response given", f"I am {CANARY}", "Case opened", "Planned"):
                 assert text in page, text
-            for text in ("First name", "Erase this person", "Download all data", "Stop messages", "Toys"):
+            for text in ("First name", "Erase this person", "Download all data", "Stop messages", "Toys", "legal hold"):
                 assert text not in page, text
             assert 403 == (await client.get(f"{path}/subject")).status_code
             for act in ("erasure", "suppression"):
@@ -269,6 +269,19 @@ async def test_copy_and_erasure(desk: Desk, known: Known) -> None:
             assert "Erased person" in page, listed
             assert not re.search(r"[0-9a-f]{64}", page), listed
         assert [] == await desk.traces(CANARY)
+
+
+async def test_legal_hold(desk: Desk, known: Known) -> None:
+    """The person's page leads to the form, which knows the person; nobody else fills in anything by an address."""
+    async with browser(desk) as client:
+        path = f"/console/people/{known.responder_id}"
+        [form] = re.findall(r'href="(/console/settings/retention/holds/new\?[^"]+)"', await page_of(client, path))
+        filled = await page_of(client, f"{form}&reason=Lawsuit")
+        assert f'value="{known.responder_id}"' in filled
+        assert "Lawsuit" not in filled
+        fields = {"reason": "Suit 4/26", "responder_id": known.responder_id}
+        assert 303 == (await client.post("/console/settings/retention/holds/new", data=fields)).status_code
+        assert 409 == (await client.post(f"{path}/erasure", data={"mode": "erase"})).status_code
 
 
 def test_each_count_of_a_proof_has_words() -> None:

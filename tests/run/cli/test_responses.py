@@ -145,4 +145,5 @@ class TestFilesOfOthers:
         assert "line 4: This row has 4 cells, and the header 3." in done.stderr
         async with db.connection(pool) as database:
             names = await database.fetch_column("select external_id from questionnaire_instance order by external_id")
+            assert {"csv"} == {*await database.fetch_column("select format from response_import")}
         assert ["R_1", "R_2", "past 2"] == [name for name in names if name]
