@@ -19,12 +19,10 @@ from afterword.privacy import screens as privacy
 from afterword.sending import screens as sending
 from afterword.tenants import screens as tenants
 
-PACKAGES = (asking, cases, events, listening, people, privacy, sending, tenants)
-
 
 def _declared() -> Iterator[Screens]:
     """The `routes` of each module, in any order: the router sorts addresses by itself."""
-    for package in PACKAGES:
+    for package in (asking, cases, events, listening, people, privacy, sending, tenants):
         for found in walk_packages(package.__path__, f"{package.__name__}."):
             routes = getattr(import_module(found.name), "routes", None)
             if isinstance(routes, Screens):
@@ -35,7 +33,6 @@ ROUTES = (*_declared(), *map(screens_of, NOUNS))
 ELSEWHERE = Screens()
 
 
-@ELSEWHERE.get(f"{HOME}/{{path:path}}", for_limited="free")
 async def _show_nothing(_visit: Visit) -> Response:
     """The console says that it has no such page: that of customers would speak of their link."""
     raise errors.NotFound("There is no such page.")
@@ -43,6 +40,12 @@ async def _show_nothing(_visit: Visit) -> Response:
 
 def screens() -> list[Screen]:
     return [screen for routes in ROUTES for screen in routes.all]
+
+
+# Addresses that take a form alone have no page either.
+_FORMS = {one.path for one in screens()} - {one.path for one in screens() if one.method == "GET"}
+for _path in (f"{HOME}/{{path:path}}", *sorted(_FORMS)):
+    ELSEWHERE.get(_path, for_limited="free")(_show_nothing)
 
 
 def pages() -> list[Pages]:

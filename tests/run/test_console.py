@@ -37,9 +37,10 @@ async def test_no_such_page(office: Office) -> None:
         asked = await client.get("/console/no/such-page")
         assert "/console/login?next=%2Fconsole%2Fno%2Fsuch-page" == asked.headers["location"]
         await log_in(client)
-        page = await client.get("/console/no/such-page")
-        assert (404, True) == (page.status_code, "There is no such page." in page.text)
-        assert 'href="/console/responses"' in html.unescape(page.text)
+        for path in ("/console/no/such-page", "/console/logout"):  # which takes a form
+            page = await client.get(path)
+            assert (404, True) == (page.status_code, "There is no such page." in page.text), path
+            assert 'href="/console/responses"' in html.unescape(page.text)
 
 
 async def test_forms_of_other_sites(office: Office) -> None:

@@ -62,10 +62,6 @@ END: Final[LaneKey] = ("~", "~")  # behind every id
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
-def _start() -> LaneKey:
-    return random.choice(ids.ALPHABET), ""  # noqa: S311  workers start at different places
-
-
 @dataclass(kw_only=True)
 class Claimer:
     """Shares free slots among the open lanes and claims; dispatches go to `enter` with the time of their claim."""
@@ -80,7 +76,8 @@ class Claimer:
     guard: Guard
     enter: Callable[[Dispatch, float], None]
     _marks: LowWaterMarks = field(default_factory=LowWaterMarks, init=False)
-    _cursor: LaneKey = field(default_factory=_start, init=False)
+    # Workers start at different places.
+    _cursor: LaneKey = field(default_factory=lambda: (random.choice(ids.ALPHABET), ""), init=False)  # noqa: S311
 
     async def turn(self, free: int) -> int:
         """Share the free slots and claim, again from lanes that gave their whole share; the number of claimed items."""
