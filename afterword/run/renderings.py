@@ -142,16 +142,10 @@ async def _responder(db: Database, look: RenderedEvent) -> msgspec.Struct | dict
         return event.data
     if "created_time" in event.data:
         found = msgspec.convert({**event.data, "is_whole": found.is_whole}, responders.ShownResponder)
-    identifiers = await responders.list_identifiers(
+    [known] = await responders.list_known(
         db, organization_id=event.organization_id, responder_ids=[responder_id], now=db.clock.now()
     )
-    figures = await responders.list_figures(db, organization_id=event.organization_id, responder_ids=[responder_id])
-    known = responders.ResponderView(
-        responder=found,
-        identifiers=identifiers,
-        figures=figures[0] if figures else responders.Figures(responder_id, 0, None, None, only_tests=False),
-    )
-    return responders.responder_of(known, look.zone)
+    return responders.responder_of(responders.ResponderView(found, known), look.zone)
 
 
 async def _case(db: Database, look: RenderedEvent) -> msgspec.Struct:

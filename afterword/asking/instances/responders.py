@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Annotated, Any, Final, LiteralString
@@ -86,19 +85,22 @@ _IS_SEEN: Final[LiteralString] = f"""{_IS_ALL} or exists (
 
 
 class Identifier(msgspec.Struct, frozen=True):
-    responder_id: str
     channel_id: int
     identifier: str
     suppressed: bool
     is_own: bool  # it was written to within the caller's limit
 
 
-class Figures(msgspec.Struct, frozen=True):
+class Known(msgspec.Struct, frozen=True):
+    """Of a responder: addresses by channel, the oldest first, and figures; `values` where they were asked for."""
+
     responder_id: str
     instances_count: int
     last_contacted_time: datetime | None
     last_submitted_time: datetime | None
     only_tests: bool
+    identifiers: list[Identifier]
+    values: dict[str, str] | None
 
 
 async def get_responder_record(
@@ -260,47 +262,38 @@ async def list_own(
     )
 
 
-async def list_identifiers(
+async def list_known(
     db: Database,
     *,
     organization_id: str,
     responder_ids: Sequence[str],
     now: datetime,
-    only: Sequence[str] | None = None,
-) -> list[Identifier]:
-    """The addresses of these responders, by channel, the oldest first, with their suppression state."""
-    return await db.records(Identifier).fetch(
-        f"""select a.responder_id, a.channel_id, a.identifier, exists (
-             select 1 from suppression s
-             where s.organization_id = a.organization_id and s.channel_id = a.channel_id
-               and s.address_key = a.address_key and (s.expires_time is null or s.expires_time > $3)) as suppressed,
-             reach.only is not null and {_IS_OWN_ADDRESS} as is_own
-           from responder_address a cross join (select $4::text[] as only) reach
-           where a.organization_id = $1 and a.responder_id = any($2::text[])
-           order by a.channel_id, a.created_time, a.address_key""",
-        *(organization_id, list(responder_ids), now, only),
-    )
-
-
-async def list_figures(
-    db: Database,
-    *,
-    organization_id: str,
-    responder_ids: Sequence[str],
     application_ids: Sequence[str] = (),
     test_only: bool = False,
     only: Sequence[str] | None = None,
-) -> list[Figures]:
-    return await db.records(Figures).fetch(
-        f"""select i.responder_id, count(*) as instances_count, max(i.sent_time) as last_contacted_time,
-             max(i.submitted_time) as last_submitted_time,
-             bool_and(i.test) as only_tests
-           from questionnaire_instance i
-           where i.organization_id = $1 and i.responder_id = any($2::text[]) and i.deleted_time is null
-             and (i.test or not $4)
-             and {OF_APPLICATIONS} and {has_own("i.metadata", "$5")}
-           group by i.responder_id""",
-        *(organization_id, list(responder_ids), list(application_ids), test_only, only),
+    with_values: bool = False,
+) -> list[Known]:
+    return await db.records(lambda row: msgspec.convert({**row}, Known)).fetch(
+        f"""select r.responder_id, f.*, a.identifiers, case when $7 then r.metadata end as values
+           from responder r
+           cross join lateral (
+             select count(*) as instances_count, max(i.sent_time) as last_contacted_time,
+               max(i.submitted_time) as last_submitted_time, coalesce(bool_and(i.test), false) as only_tests
+             from questionnaire_instance i
+             where i.organization_id = $1 and i.responder_id = r.responder_id and i.deleted_time is null
+               and (i.test or not $4) and {OF_APPLICATIONS} and {has_own("i.metadata", "$5")}) f
+           cross join lateral (
+             select coalesce(jsonb_agg(jsonb_build_object(
+                 'channel_id', a.channel_id, 'identifier', a.identifier, 'suppressed', exists (
+                   select 1 from suppression s
+                   where s.organization_id = a.organization_id and s.channel_id = a.channel_id
+                     and s.address_key = a.address_key and (s.expires_time is null or s.expires_time > $6)),
+                 'is_own', reach.only is not null and {_IS_OWN_ADDRESS})
+               order by a.channel_id, a.created_time, a.address_key), '[]') as identifiers
+             from responder_address a cross join (select $5::text[] as only) reach
+             where a.organization_id = $1 and a.responder_id = r.responder_id) a
+           where r.organization_id = $1 and r.responder_id = any($2::text[])""",
+        *(organization_id, list(responder_ids), list(application_ids), test_only, only, now, with_values),
     )
 
 
@@ -327,8 +320,17 @@ _NO_DIGITS: Final = re.compile(r"[^\d+]", re.ASCII)
 
 class ResponderView(msgspec.Struct, frozen=True):
     responder: ShownResponder
-    identifiers: Sequence[Identifier]
-    figures: Figures
+    known: Known
+
+    @property
+    def identifiers(self) -> list[Identifier]:
+        """Those that the caller may see."""
+        return [one for one in self.known.identifiers if self.responder.is_whole or one.is_own]
+
+    @property
+    def values(self) -> Mapping[str, str] | None:
+        """None: they are closed to the caller."""
+        return self.known.values if self.responder.is_whole else None
 
 
 async def get(db: Database, *, caller: Caller, responder_id: str) -> ShownResponder:
@@ -353,25 +355,14 @@ async def find(db: Database, *, caller: Caller, search: str | None, page: Page) 
 async def views_of(
     db: Database, *, caller: Caller, responders: Sequence[ShownResponder], now: datetime
 ) -> dict[str, ResponderView]:
-    """Adds addresses and figures to these responders, by id; two statements for any number."""
-    responder_ids = [one.responder_id for one in responders]
-    if not responder_ids:
+    """Adds addresses, figures and the values that the caller may read to these responders, by id; one statement."""
+    whole = {one.responder_id: one for one in responders}
+    if not whole:
         return {}
-    identifiers: defaultdict[str, list[Identifier]] = defaultdict(list)
-    for one in await list_identifiers(
-        db, organization_id=caller.organization_id, responder_ids=responder_ids, now=now, only=caller.only
-    ):
-        identifiers[one.responder_id].append(one)
-    figures = await list_figures(db, **caller.reach, only=caller.only, responder_ids=responder_ids)
-    by_id = {one.responder_id: one for one in figures}
-    return {
-        one.responder_id: ResponderView(
-            one,
-            [each for each in identifiers[one.responder_id] if one.is_whole or each.is_own],
-            by_id.get(one.responder_id) or Figures(one.responder_id, 0, None, None, only_tests=False),
-        )
-        for one in responders
-    }
+    may_read = "Responder Value.Read" in caller.scopes and caller.limit is None  # within a limit orders fill them
+    asked: dict[str, Any] = {"responder_ids": [*whole], "with_values": may_read, "only": caller.only, "now": now}
+    known = await list_known(db, **caller.reach, **asked)
+    return {one.responder_id: ResponderView(whole[one.responder_id], one) for one in known}
 
 
 async def change(
@@ -571,9 +562,9 @@ def responder_of(view: ResponderView, zone: tzinfo) -> Responder:
             ResponderIdentifier(channel_id=one.channel_id, identifier=one.identifier) for one in view.identifiers
         ],
         suppressed=any(one.suppressed for one in view.identifiers),
-        instances_count=view.figures.instances_count,
-        last_contacted_time=times.format_optional(view.figures.last_contacted_time, zone=zone),
-        last_submitted_time=times.format_optional(view.figures.last_submitted_time, zone=zone),
+        instances_count=view.known.instances_count,
+        last_contacted_time=times.format_optional(view.known.last_contacted_time, zone=zone),
+        last_submitted_time=times.format_optional(view.known.last_submitted_time, zone=zone),
     )
 
 

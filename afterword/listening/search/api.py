@@ -19,7 +19,6 @@ from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.responses import service as responses
 from afterword.listening.responses.service import Filter
-from afterword.people.responders import store as responders_store
 from afterword.sending.queue import lists
 from afterword.sending.queue.lists import RequestedItems
 from afterword.tenants import audit
@@ -65,14 +64,10 @@ async def _people(db: Database, caller: Caller, text: str, now: datetime) -> lis
     page = Page.first(responders.RESPONDERS, limit=FOUND_MAX)
     found = await responders.find(db, caller=caller, search=text, page=page)
     views = await responders.views_of(db, caller=caller, responders=found.items, now=now)
-    keys = [(one.organization_id, one.responder_id) for one in found.items if one.is_whole]
-    has_values = "Responder Value.Read" in caller.scopes
-    known = await responders_store.list_responders(db, keys=keys) if keys and has_values else []
-    names = {one.responder_id: name_of(one.metadata) for one in known}
     hits: list[Hit] = []
     for one in found.items:
-        addresses = ", ".join(each.identifier for each in views[one.responder_id].identifiers)
-        name = names.get(one.responder_id)
+        view = views[one.responder_id]
+        addresses, name = ", ".join(each.identifier for each in view.identifiers), name_of(view.values or {})
         title, detail = (name, addresses) if name else (addresses, None)
         hits.append(Hit(kind="responder", id=one.responder_id, title=title, detail=detail))
     return hits

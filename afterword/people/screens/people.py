@@ -36,8 +36,8 @@ from afterword.kit.ui.lists import (
 from afterword.kit.web import html
 from afterword.listening.responses import service as responses
 from afterword.listening.responses.service import Filter
-from afterword.people.responders import store as responders_store, suppressions
-from afterword.people.responders.store import Responder, Suppression
+from afterword.people.responders import suppressions
+from afterword.people.responders.store import Suppression
 from afterword.privacy import profiles, service as privacy
 from afterword.privacy.profiles import Entry
 from afterword.sending.queue import lists
@@ -90,7 +90,6 @@ async def list_people(visit: Visit, db: Database) -> Response:
     else:
         found = Rows(await _own(visit, db, search))
     views = await responders.views_of(db, caller=visit.caller, responders=found.items, now=visit.now)
-    people = await _people(visit, db, list(views.values()))
     if is_searched:
         await profiles.note(db, caller=visit.caller, action="searched", now=visit.now)
     is_wrong = bool(search) and not is_searched
@@ -101,7 +100,7 @@ async def list_people(visit: Visit, db: Database) -> Response:
         search=search,
         label=words("Name, address or order key" if visit.caller.limit is None else "Address or order key, in full"),
         list=Listing(
-            rows=[] if is_wrong else [_row(visit, views[one.responder_id], people) for one in found.items],
+            rows=[] if is_wrong else [_row(visit, views[one.responder_id]) for one in found.items],
             columns=[Column(text=each) for each in columns],
             empty=words("Enter at least three letters.")
             if is_wrong
@@ -134,37 +133,27 @@ async def _own(visit: Visit, db: Database, search: str) -> list[ShownResponder]:
     return await responders.list_own(db, **caller.reach, only=caller.only, instance_ids=found, address_keys=keys)
 
 
-async def _people(visit: Visit, db: Database, views: Sequence[ResponderView]) -> dict[str, Responder]:
-    """The records of those whose values are open to the reader, by id: with a limit nobody's, as orders fill them."""
-    if "Responder Value.Read" not in visit.caller.scopes or visit.caller.limit is not None:
-        return {}
-    keys = [(one.responder.organization_id, one.responder.responder_id) for one in views if one.responder.is_whole]
-    return {one.responder_id: one for one in await responders_store.list_responders(db, keys=keys)}
-
-
-def _row(visit: Visit, view: ResponderView, people: Mapping[str, Responder]) -> dict[str, Any]:
-    responder_id, figures = view.responder.responder_id, view.figures
-    name = _name(visit.words, view, people.get(responder_id))
+def _row(visit: Visit, view: ResponderView) -> dict[str, Any]:
+    name = _name(visit.words, view)
     return {
-        "url": f"{PEOPLE}/{responder_id}",
+        "url": f"{PEOPLE}/{view.responder.responder_id}",
         "name": name,
         "addresses": [one.identifier for one in view.identifiers if one.identifier != name],
         "marks": _marks(visit.words, view),
-        "contacted": _date(visit, figures.last_contacted_time),
-        "answered": _date(visit, figures.last_submitted_time),
+        "contacted": _date(visit, view.known.last_contacted_time),
+        "answered": _date(visit, view.known.last_submitted_time),
     }
 
 
-def _name(words: Texts, view: ResponderView, person: Responder | None) -> str:
+def _name(words: Texts, view: ResponderView) -> str:
     if view.responder.anonymized_time is not None:
         return words("Erased person")
-    name = name_of(person.metadata) if person else ""
-    return name or next((one.identifier for one in view.identifiers), words("Unknown person"))
+    return name_of(view.values or {}) or next((one.identifier for one in view.identifiers), words("Unknown person"))
 
 
 def _marks(words: Texts, view: ResponderView) -> list[str]:
     marks: tuple[tuple[Marked, bool], ...] = (
-        ("Test", view.figures.only_tests),
+        ("Test", view.known.only_tests),
         ("Do not contact", any(one.suppressed for one in view.identifiers)),
     )
     return [words(text) for text, holds in marks if holds]
@@ -177,19 +166,19 @@ def _date(visit: Visit, time: datetime | None) -> str:
 @routes.get(ONE, scope="Responder.Read", for_limited="part")
 async def _person(visit: Visit, db: Database, *, refusal: errors.Refusal | None = None) -> Response:
     words, caller, responder_id = visit.words, visit.caller, visit.id("responder_id")
-    view, person = await _view(visit, db)
+    view = await _view(visit, db)
     after = read_key(visit.query.get("after", ""))
     rows, next_key = await timeline_rows(
         visit, db, responder_id, is_whole=view.responder.is_whole, limit=ENTRIES, after=after
     )
     addresses, stopped = await _addresses(visit, db, view)
-    values = await _values(visit, db, person) if person else []
+    values = await _values(visit, db, view.values) if view.values is not None else []
     await profiles.note(db, caller=caller, action="read", responder_id=responder_id, now=visit.now)
     may_stop = "Suppression.Create" in caller.scopes and not caller.is_limited and not view.responder.anonymized_time
     url = f"{PEOPLE}/{responder_id}"
     return visit.page(
         "person.html",
-        title=_name(words, view, person),
+        title=_name(words, view),
         refusal=refusal,
         view=view,
         marks=_marks(words, view),
@@ -228,22 +217,21 @@ def scores_of(words: Texts, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]
     return {"text": words("Scores: {scores}", scores=", ".join(map(words.number, shown))), "chart": chart}
 
 
-async def _view(visit: Visit, db: Database) -> tuple[ResponderView, Responder | None]:
+async def _view(visit: Visit, db: Database) -> ResponderView:
     """The person as far as the reader may see; raises NotFound."""
     found = await responders.get(db, caller=visit.caller, responder_id=visit.id("responder_id"))
     views = await responders.views_of(db, caller=visit.caller, responders=[found], now=visit.now)
-    people = await _people(visit, db, list(views.values()))
-    return views[found.responder_id], people.get(found.responder_id)
+    return views[found.responder_id]
 
 
-async def _values(visit: Visit, db: Database, person: Responder) -> list[tuple[str, str]]:
+async def _values(visit: Visit, db: Database, values: Mapping[str, str]) -> list[tuple[str, str]]:
     """The values of the person, with the titles that the organization or the product gave to the names."""
     page = Page.first(LISTING, limit=DEFINITIONS_MAX)
     found = await metadata.list_definitions(db, **visit.caller.part, kind="responder", page=page)
     titles = {one.name: one.title for one in found.items if not one.read_only}
     return [
         (titles.get(name) or GLOBAL.title("responder", name, visit.words), value)
-        for name, value in sorted(person.metadata.items())
+        for name, value in sorted(values.items())
     ]
 
 
@@ -346,7 +334,7 @@ async def stop_messages(visit: Visit, db: Database) -> Response:
     form, responder_id = visit.form, visit.id("responder_id")
     channel, _, identifier = form.text("address").partition(":")
     reason: suppressions.Reason = next((one for one in BY_HAND if one == form.text("reason")), "blocked")
-    view, _ = await _view(visit, db)
+    view = await _view(visit, db)
     chosen = [one for one in view.identifiers if (str(one.channel_id), one.identifier) == (channel, identifier)]
     if not chosen:
         raise errors.Invalid.at("/address", "unknown_value", visit.words("Choose an address of this person."))
@@ -431,8 +419,8 @@ async def erase(visit: Visit) -> Response:
 async def _erasure_form(visit: Visit, db: Database, *, refusal: errors.Refusal | None = None) -> Response:
     words, responder_id = visit.words, visit.id("responder_id")
     counts = await profiles.count_entries(db, caller=visit.caller, responder_id=responder_id)
-    view, person = await _view(visit, db)
-    of_person = len(view.identifiers), len(person.metadata) if person else 0
+    view = await _view(visit, db)
+    of_person = len(view.identifiers), len(view.values or {})
     numbers = (
         (of_person[0], words.plural("{n} address", "{n} addresses", of_person[0])),
         (of_person[1], words.plural("{n} value", "{n} values", of_person[1])),
@@ -440,7 +428,7 @@ async def _erasure_form(visit: Visit, db: Database, *, refusal: errors.Refusal |
     )
     return visit.page(
         "erase.html",
-        title=words("Erase {name}", name=_name(words, view, person)),
+        title=words("Erase {name}", name=_name(words, view)),
         refusal=refusal,
         numbers=[text for count, text in numbers if count],
         modes=[(mode, words(text)) for mode, text in MODES.items()],
