@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import asyncpg
 import httpx2
@@ -104,6 +104,9 @@ structlog.configure(
         structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
     ]
 )
+
+# Without it httpx2 looks through all folders for sniffio at each request to an application.
+sys.modules.setdefault("sniffio", cast("Any", None))
 
 # The system's authorities take 25 ms to load for each client and channel; nobody outside of this machine is called.
 os.environ["SSL_CERT_FILE"] = str(TESTS / "authority.pem")
