@@ -142,10 +142,10 @@ async def _responder(db: Database, look: RenderedEvent) -> msgspec.Struct | dict
         return event.data
     if "created_time" in event.data:
         found = msgspec.convert({**event.data, "is_whole": found.is_whole}, responders.ShownResponder)
-    [known] = await responders.list_known(
+    [details] = await responders.list_details(
         db, organization_id=event.organization_id, responder_ids=[responder_id], now=db.clock.now()
     )
-    return responders.responder_of(responders.ResponderView(found, known), look.zone)
+    return responders.responder_of(responders.ResponderView(found, details), look.zone)
 
 
 async def _case(db: Database, look: RenderedEvent) -> msgspec.Struct:

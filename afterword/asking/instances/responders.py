@@ -91,7 +91,7 @@ class Identifier(msgspec.Struct, frozen=True):
     is_own: bool  # it was written to within the caller's limit
 
 
-class Known(msgspec.Struct, frozen=True):
+class Details(msgspec.Struct, frozen=True):
     """Of a responder: addresses by channel, the oldest first, and figures; `values` where they were asked for."""
 
     responder_id: str
@@ -262,7 +262,7 @@ async def list_own(
     )
 
 
-async def list_known(
+async def list_details(
     db: Database,
     *,
     organization_id: str,
@@ -272,8 +272,8 @@ async def list_known(
     test_only: bool = False,
     only: Sequence[str] | None = None,
     with_values: bool = False,
-) -> list[Known]:
-    return await db.records(lambda row: msgspec.convert({**row}, Known)).fetch(
+) -> list[Details]:
+    return await db.records(lambda row: msgspec.convert({**row}, Details)).fetch(
         f"""select r.responder_id, f.*, a.identifiers, case when $7 then r.metadata end as values
            from responder r
            cross join lateral (
@@ -320,17 +320,17 @@ _NO_DIGITS: Final = re.compile(r"[^\d+]", re.ASCII)
 
 class ResponderView(msgspec.Struct, frozen=True):
     responder: ShownResponder
-    known: Known
+    details: Details
 
     @property
     def identifiers(self) -> list[Identifier]:
         """Those that the caller may see."""
-        return [one for one in self.known.identifiers if self.responder.is_whole or one.is_own]
+        return [one for one in self.details.identifiers if self.responder.is_whole or one.is_own]
 
     @property
     def values(self) -> Mapping[str, str] | None:
         """None: they are closed to the caller."""
-        return self.known.values if self.responder.is_whole else None
+        return self.details.values if self.responder.is_whole else None
 
 
 async def get(db: Database, *, caller: Caller, responder_id: str) -> ShownResponder:
@@ -356,13 +356,13 @@ async def views_of(
     db: Database, *, caller: Caller, responders: Sequence[ShownResponder], now: datetime
 ) -> dict[str, ResponderView]:
     """Adds addresses, figures and the values that the caller may read to these responders, by id; one statement."""
-    whole = {one.responder_id: one for one in responders}
-    if not whole:
+    by_id = {one.responder_id: one for one in responders}
+    if not by_id:
         return {}
     may_read = "Responder Value.Read" in caller.scopes and caller.limit is None  # within a limit orders fill them
-    asked: dict[str, Any] = {"responder_ids": [*whole], "with_values": may_read, "only": caller.only, "now": now}
-    known = await list_known(db, **caller.reach, **asked)
-    return {one.responder_id: ResponderView(whole[one.responder_id], one) for one in known}
+    asked: dict[str, Any] = {"responder_ids": [*by_id], "with_values": may_read, "only": caller.only, "now": now}
+    found = await list_details(db, **caller.reach, **asked)
+    return {one.responder_id: ResponderView(by_id[one.responder_id], one) for one in found}
 
 
 async def change(
@@ -562,9 +562,9 @@ def responder_of(view: ResponderView, zone: tzinfo) -> Responder:
             ResponderIdentifier(channel_id=one.channel_id, identifier=one.identifier) for one in view.identifiers
         ],
         suppressed=any(one.suppressed for one in view.identifiers),
-        instances_count=view.known.instances_count,
-        last_contacted_time=times.format_optional(view.known.last_contacted_time, zone=zone),
-        last_submitted_time=times.format_optional(view.known.last_submitted_time, zone=zone),
+        instances_count=view.details.instances_count,
+        last_contacted_time=times.format_optional(view.details.last_contacted_time, zone=zone),
+        last_submitted_time=times.format_optional(view.details.last_submitted_time, zone=zone),
     )
 
 

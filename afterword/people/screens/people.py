@@ -140,8 +140,8 @@ def _row(visit: Visit, view: ResponderView) -> dict[str, Any]:
         "name": name,
         "addresses": [one.identifier for one in view.identifiers if one.identifier != name],
         "marks": _marks(visit.words, view),
-        "contacted": _date(visit, view.known.last_contacted_time),
-        "answered": _date(visit, view.known.last_submitted_time),
+        "contacted": _date(visit, view.details.last_contacted_time),
+        "answered": _date(visit, view.details.last_submitted_time),
     }
 
 
@@ -153,7 +153,7 @@ def _name(words: Texts, view: ResponderView) -> str:
 
 def _marks(words: Texts, view: ResponderView) -> list[str]:
     marks: tuple[tuple[Marked, bool], ...] = (
-        ("Test", view.known.only_tests),
+        ("Test", view.details.only_tests),
         ("Do not contact", any(one.suppressed for one in view.identifiers)),
     )
     return [words(text) for text, holds in marks if holds]

@@ -200,7 +200,7 @@ class TestGet:
             for application_ids in ((), (shop.world.application_id,), ("0" * 22,)):
                 caller = replace(whole, application_ids=application_ids)
                 known = await instances_responders.views_of(database, caller=caller, responders=[responder], now=NOW)
-                counts.append(known[responder_id].known.instances_count)
+                counts.append(known[responder_id].details.instances_count)
         assert [1, 1, 0] == counts
 
 
