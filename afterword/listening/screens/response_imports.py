@@ -90,7 +90,7 @@ async def _opened(visit: Visit, db: Database) -> tuple[ResponseUpload, Work, Tab
 async def _read(
     visit: Visit, db: Database, job: ResponseImportRecord, upload: ResponseUpload | None
 ) -> tuple[ResponseUpload, Work, Table]:
-    cells = await uploads.read_cells(db, **job.key, number=0)
+    cells = await uploads.get_cells(db, **job.key, number=0)
     upload = errors.found(upload, "The file is no longer kept. Send it again.")
     named = {"caller": visit.caller, "questionnaire_id": job.questionnaire_id}
     work = await imports.open_work(db, **named, job=None, now=visit.now)
