@@ -82,7 +82,7 @@ async def _opened(visit: Visit, db: Database) -> tuple[ResponseUpload, Work, Tab
     """The file, what it is checked by, and its first rows. Raises FileGone, and Conflict once it is confirmed."""
     job = await imports.get(db, caller=visit.caller, **visit.ids)
     upload = await uploads.get_upload(db, **job.key)
-    if upload is not None and upload.confirmed:
+    if job.state != "open" or (upload is not None and upload.confirmed):
         raise errors.Conflict("This file is being imported, or was.")
     return await _read(visit, db, job, upload)
 
@@ -182,7 +182,7 @@ async def _show(visit: Visit, db: Database, step: int) -> Response:
     upload, here = await uploads.get_upload(db, **job.key), f"{IMPORTS}/{job.response_import_id}"
     may_go_on = CREATE in visit.caller.scopes
     place = RESULT if upload is None or upload.confirmed else COLUMNS if upload.state == "new" else CHECK
-    place = place if may_go_on else RESULT
+    place = place if may_go_on and job.state == "open" else RESULT
     if step != place and (step, place) != (CONFIRM, CHECK):
         return html.redirect(f"{here}{STEPS[place]}")
     preview, options = list[Any](), dict[str, list[str]]()

@@ -260,6 +260,19 @@ async def test_steps_in_their_order(owner: House, browser: Browser) -> None:
     assert "0 will be imported 2 are there already" in await read(browser, f"{again}/check")
 
 
+async def test_removed_before_it_is_confirmed(owner: House, browser: Browser) -> None:
+    """No step goes on with it."""
+    here = await checked(browser, owner, GOOD)
+    await browser.post(f"{here}/removal")
+    assert 409 == (await browser.post(f"{here}/confirm")).status_code
+    assert 409 == (await browser.get(f"{here}/columns")).status_code
+    for step in ("/check", "/confirm"):
+        assert here == (await browser.get(f"{here}{step}")).headers["location"]
+    said = await read(browser, here)
+    assert ("are being removed" in said, "will be imported" in said) == (True, False)
+    assert 0 == await worked(owner)
+
+
 async def test_removed_as_one(owner: House, browser: Browser) -> None:
     here = await checked(browser, owner, GOOD)
     await browser.post(f"{here}/confirm")
