@@ -209,7 +209,8 @@ def _check_number(question: Question, value: object) -> int | float:
         message = f"A number of at most {NUMBER_DIGITS_MAX} digits is expected."
         raise InvalidAnswer("too_long", message, limit=NUMBER_DIGITS_MAX)
     if round(value, decimals) != value:
-        raise InvalidAnswer("invalid_format", f"At most {decimals} decimals are possible.", limit=decimals)
+        message = f"At most {decimals} decimals are possible." if decimals else "A whole number is expected."
+        raise InvalidAnswer("invalid_format", message, limit=decimals)
     low, high = question.number_min, question.number_max
     if (low is not None and value < low) or (high is not None and value > high):
         raise InvalidAnswer("out_of_range", "A number within the bounds is expected.")
@@ -477,7 +478,8 @@ def read_number(text: str, decimals: int = 0, point: str = "") -> int | float:
     if value is None:
         raise InvalidAnswer("wrong_type", "A number is expected.")
     if -int(value.as_tuple().exponent) > max(decimals, _ZEROS_MAX):
-        raise InvalidAnswer("invalid_format", f"At most {decimals} decimals are possible.", limit=decimals)
+        message = f"At most {decimals} decimals are possible." if decimals else "A whole number is expected."
+        raise InvalidAnswer("invalid_format", message, limit=decimals)
     return int(value) if value == value.to_integral_value() else float(value)
 
 

@@ -113,7 +113,7 @@ def _entries_of(raw: bytes, rows_max: int) -> Sequence[bytes | msgspec.Raw]:
         raise errors.Invalid.at("", "wrong_type", "A list is expected.") from None
     except (ValueError, RecursionError):
         if has_many:
-            raise _no_list() from None
+            raise errors.Malformed("The body is not one valid JSON list.") from None
     return _split_slowly(raw, rows_max)
 
 
@@ -133,19 +133,16 @@ def _split_slowly(raw: bytes, rows_max: int) -> list[bytes]:
             if text[position] == "]" and _after_space(text, position + 1) == len(text):
                 return found
             if text[position] != ",":
-                raise _no_list()
+                raise json.JSONDecodeError("", text, position)
             position = _after_space(text, position + 1)
-    except (ValueError, RecursionError, IndexError):
-        raise _no_list() from None
+    except (ValueError, RecursionError, IndexError) as error:
+        at = error if isinstance(error, json.JSONDecodeError) else json.JSONDecodeError("", text, position)
+        raise errors.Malformed(f"The body is not one valid JSON list: line {at.lineno}, column {at.colno}.") from None
 
 
 def _after_space(text: str, position: int) -> int:
     space = _SPACE.match(text, position)
     return position if space is None else space.end()
-
-
-def _no_list() -> errors.Malformed:
-    return errors.Malformed("The body is not one valid JSON list.")
 
 
 def _too_many(rows_max: int) -> errors.TooLarge:

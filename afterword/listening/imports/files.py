@@ -25,6 +25,7 @@ CELL_CHARACTERS_MAX: Final = 131_072  # as the module csv has it, for all that a
 SAMPLE_ROWS: Final = 200
 LEVELS_MAX: Final = 3  # of objects within objects that have columns of their own
 FIRST_ROW: Final = 2  # behind the header
+STEM_MAX: Final = 80  # characters of the file's name, in the ids of rows that have none
 SPSS_ROWS: Final = 5_000  # that are in memory at once
 LISTS: Final = ("items", "data", "responses", "results")  # of JSON documents, where the rows are
 SPSS: Final = b"$FL2"
@@ -68,7 +69,8 @@ def read(path: Path, source: BinaryIO) -> tuple[Table, Rows]:
         names, rows = _csv(io.BytesIO(tables.csv_of(_bounded(source, WORKBOOK_BYTES_MAX))), head=b"")
     else:
         names, rows = _csv(source, head=head)
-    _check_count(names)
+    if len(names) > COLUMNS_MAX:
+        raise errors.Invalid.at("", "too_many", Sentence("A file has at most {n} columns.", n=COLUMNS_MAX))
     return headed(names, rows, SAMPLE_ROWS)
 
 
@@ -85,7 +87,7 @@ def requests_of(
         if any(map(str.strip, row[len(names) :])):
             yield number, errors.Invalid.at("", "invalid_format", Sentence(WIDE, cells=len(row), columns=len(names)))
         else:
-            yield number, msgspec.json.encode({"external_id": f"{stem} {number}", **document(names, row)})
+            yield number, msgspec.json.encode({"external_id": f"{stem[:STEM_MAX]} {number}", **document(names, row)})
 
 
 def _bounded(source: BinaryIO, bytes_max: int) -> bytes:
@@ -129,8 +131,7 @@ def _until(text: Iterable[str], ended: list[bool]) -> Iterator[str]:
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """No two alike: the second "Why?" is "Why? (2)". Raises Invalid for too many."""
-    _check_count(names)
+    """No two alike: the second "Why?" is "Why? (2)"."""
     found: dict[str, int] = {}  # by name, how often it stood there
     chosen: list[str] = []
     for name in names:
@@ -141,11 +142,6 @@ def _distinct(names: Sequence[str]) -> list[str]:
         found[shown] = 1
         chosen.append(shown)
     return chosen
-
-
-def _check_count(names: Sequence[str]) -> None:
-    if len(names) > COLUMNS_MAX:
-        raise errors.Invalid.at("", "too_many", Sentence("A file has at most {n} columns.", n=COLUMNS_MAX))
 
 
 def _json(content: bytes) -> tuple[list[str], Rows]:
@@ -169,7 +165,7 @@ def _flat(row: Mapping[str, Any], prefix: str = "", depth: int = 1) -> Iterator[
     """The members with their names; those of `data`, `hidden` and `answers` under their own, to the third level."""
     for name, value in (pair for pair in row.items() if pair[0] != "ttc"):  # the seconds of Formbricks
         if name == "answers" and isinstance(value, list):
-            yield from (pair for one in value if isinstance(one, dict) and (pair := _answer(one)))
+            yield from (pair for one in value if isinstance(one, dict) for pair in _answer(one))
         elif isinstance(value, dict) and not prefix and depth < LEVELS_MAX:
             bare = name in {"data", "hidden", "answers", "variables"}
             yield from _flat(value, prefix="" if bare else f"{name}.", depth=depth + 1)
@@ -177,15 +173,18 @@ def _flat(row: Mapping[str, Any], prefix: str = "", depth: int = 1) -> Iterator[
             yield f"{prefix}{name}", _text(value)
 
 
-def _answer(one: Mapping[str, Any]) -> tuple[str, str] | None:
-    """An answer of Typeform: the name of its question, and its value."""
+def _answer(one: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """An answer of Typeform, or as our API shows it: the name of its question, and its value; the text beside it."""
     question = one.get("field")
-    name = question.get("ref") or question.get("id") if isinstance(question, dict) else None
-    value = one.get(str(one.get("type")))
-    if isinstance(value, dict):
+    name = question.get("ref") or question.get("id") if isinstance(question, dict) else one.get("question_id")
+    value = one.get(str(one.get("type", "value")))
+    if isinstance(value, dict) and question:
         free = [value["other"]] if value.get("other") else []
         value = [*value["labels"], *free] if "labels" in value else value.get("label", free[0] if free else value)
-    return (str(name), _text(value)) if name else None
+    if name:
+        yield str(name), _text(value)
+    if name and one.get("other_text"):
+        yield f"{name}_other", _text(one["other_text"])
 
 
 def _text(value: object) -> str:

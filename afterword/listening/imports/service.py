@@ -372,7 +372,7 @@ async def add(
 async def _require_open(db: Database, *, job: ResponseImportRecord) -> None:
     found = await store.get_import(db, **job.key, application_ids=(), is_locked=True)
     if found is None or found.state != "open":
-        raise NotOpen("This import is finished. Begin another one.")
+        raise NotOpen("This import is finished or was removed. Begin another one.")
 
 
 async def _known(db: Database, *, work: Work, rows: Sequence[CheckedRow]) -> _Known:
@@ -403,7 +403,9 @@ def _met(row: Checked, known: _Known) -> Outcome | None:
     instance_id, content = known[row.external_id]
     if content == row.content:
         return Outcome(UNCHANGED, instance_id)
-    taken = Taken("A response with this external_id is there, and says something else.")
+    taken = Taken(
+        "A response with this id is there already, and says something else. Remove its import to bring it in anew."
+    )
     return Outcome(taken.status, instance_id, taken)
 
 

@@ -15,7 +15,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any, Final, LiteralString
+from typing import Any, Final
 
 import msgspec
 import structlog
@@ -40,12 +40,11 @@ BYTES_MAX: Final = 134_217_728  # of all cells
 COLUMNS_MAX: Final = 10  # of which values are asked about at once
 VALUES_MAX: Final = 50  # of a column
 VALUE_CHARACTERS_MAX: Final = 200
-STEM_CHARACTERS_MAX: Final = 80
 COUNTS: Final = {CREATED: "created", UNCHANGED: "unchanged"}  # others failed
 NONE: Final = {"created": 0, "unchanged": 0, "failed": 0}
 FROM_START: Final[Mapping[str, Any]] = {"state": "queued", "next_piece": 0, "counts": NONE, "unknown": {}}
 Cells = Sequence[Sequence[str]]
-FaultyRow = tuple[int, list[ProblemKind]]  # its number, which is 1 for the header
+FaultyRow = tuple[int, list[ProblemKind]]  # its number, which is 1 for the header, or for the first of lines of JSON
 ReadFile = tuple[files.Format, Table, list[bytes], int]  # the table, its rows in pieces, their number
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
@@ -78,9 +77,7 @@ class ResponseUpload(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _COLUMNS: Final = columns_of(ResponseUpload)
-_CHANGED: Final[LiteralString] = (
-    "meanings, orders, choices, unknown, state, confirmed, counts, next_piece, error, turn_time"
-)
+_CHANGED: Final = "meanings, orders, choices, unknown, state, confirmed, counts, next_piece, error, turn_time"
 
 
 def read_file(content: bytes) -> ReadFile:
@@ -98,8 +95,7 @@ def read_file(content: bytes) -> ReadFile:
 
 def _cut(table: Table, rows: Iterator[Sequence[str]]) -> tuple[Table, list[bytes], int]:
     if len(table.names) > tables.COLUMNS_MAX:
-        text = Sentence("A file has at most {n} columns.", n=tables.COLUMNS_MAX)
-        raise errors.Invalid.at("/file", "too_many", text)
+        raise errors.Invalid.at("/file", "too_many", Sentence("A file has at most {n} columns.", n=tables.COLUMNS_MAX))
     pieces: list[bytes] = []
     rows_total = size = 0
     while batch := [[cell.replace("\x00", "") for cell in row] for row in islice(rows, ROWS_A_STATEMENT)]:
@@ -163,17 +159,13 @@ async def update_upload(db: Database, *, upload: ResponseUpload, **changes: Any)
         raise errors.Conflict("Somebody has gone on with this file meanwhile.")
 
 
-async def _get_piece(db: Database, *, organization_id: str, response_import_id: str, number: int) -> bytes | None:
-    return await db.fetch_value(
+async def get_cells(db: Database, *, organization_id: str, response_import_id: str, number: int) -> list[list[str]]:
+    """The rows of a piece. Raises FileGone."""
+    content: bytes | None = await db.fetch_value(
         """select content from response_upload_piece
            where organization_id = $1 and response_import_id = $2 and number = $3""",
         *(organization_id, response_import_id, number),
     )
-
-
-async def read_cells(db: Database, *, number: int, **key: str) -> list[list[str]]:
-    """The rows of a piece. Raises FileGone."""
-    content = await _get_piece(db, **key, number=number)
     if content is None:
         raise FileGone("The file is no longer kept. Send it again.")
     return await asyncio.to_thread(lambda: msgspec.json.decode(zlib.decompress(content), type=list[list[str]]))
@@ -200,12 +192,11 @@ def read_rows(work: Work, upload: ResponseUpload, file_name: str, number: int, c
     """The rows of a piece as they will be stored, or what is wrong with each; for a thread."""
     if not upload.names:
         return imports.check(work, imports.read_lines(work, [row[0].encode() for row in cells]))
-    known = known_columns(work)
     said = [upload.choices.get(name, {}) for name in upload.names] + [{}] * max(map(len, cells))
     rows = ([right.get(cell.strip(), cell) for cell, right in zip(row, said, strict=False)] for row in cells)
-    read = partial(known.document, meanings=upload.meanings, orders=upload.orders)
-    stem, first = Path(file_name).stem[:STEM_CHARACTERS_MAX], files.FIRST_ROW + number * ROWS_A_STATEMENT
-    lines = [line for _, line in files.requests_of(stem, upload.names, rows, read, first=first)]
+    read = partial(known_columns(work).document, meanings=upload.meanings, orders=upload.orders)
+    first = files.FIRST_ROW + number * ROWS_A_STATEMENT
+    lines = [line for _, line in files.requests_of(Path(file_name).stem, upload.names, rows, read, first=first)]
     return imports.check(work, imports.read_lines(work, lines))
 
 
@@ -242,7 +233,7 @@ async def _step(db: Database, *, upload: ResponseUpload, secret: bytes, now: dat
     acting: dict[str, Any] = {"caller": caller, "now": now}
     target = job if upload.confirmed else None
     work = await imports.open_work(db, **acting, questionnaire_id=job.questionnaire_id, job=target)
-    cells = await read_cells(db, **upload.key, number=upload.next_piece)
+    cells = await get_cells(db, **upload.key, number=upload.next_piece)
     rows = await asyncio.to_thread(read_rows, work, upload, job.file_name or "", upload.next_piece, cells)
     outcomes = await imports.add(db, work=work, rows=rows, secret=secret, now=now)
     faults, unknown = await asyncio.to_thread(_faults, work, upload, cells, outcomes)
@@ -269,7 +260,7 @@ def _faults(
     work: Work, upload: ResponseUpload, cells: Cells, outcomes: Sequence[Outcome]
 ) -> tuple[list[FaultyRow], dict[str, dict[str, int]]]:
     """The rows of a piece that are refused; and the values, of earlier pieces too, that fit no question."""
-    known, first = known_columns(work), files.FIRST_ROW + upload.next_piece * ROWS_A_STATEMENT
+    known, first = known_columns(work), (files.FIRST_ROW if upload.names else 1) + upload.next_piece * ROWS_A_STATEMENT
     places = known.places(upload.meanings)
     options = {name: known.options(meaning) for name, meaning in upload.meanings.items()}
     unknown = {name: dict(values) for name, values in upload.unknown.items()}
@@ -278,12 +269,12 @@ def _faults(
         if outcome.refusal is None:
             continue
         kinds: list[ProblemKind] = []
-        for one in outcome.refusal.errors[:ERRORS_KEPT_MAX] or [
-            FieldError("invalid_format", outcome.refusal.detail, pointer="")
-        ]:
+        whole = [FieldError("invalid_format", outcome.refusal.detail, pointer="")]
+        for one in outcome.refusal.errors[:ERRORS_KEPT_MAX] or whole:
             said, texts = Sentence.of(one.message), zip(upload.names, map(str.strip, row), strict=False)
             here = {name: text for name, text in texts if text and places[name] == one.pointer}
-            kinds.append(ProblemKind(one.pointer or "", next(iter(here), None), said.text, said.values))
+            member = None if upload.names or not one.pointer else one.place
+            kinds.append(ProblemKind(one.pointer or "", next(iter(here), member), said.text, said.values))
             for name, text in here.items():
                 values = unknown.get(name, {})
                 is_asked = len(values) < VALUES_MAX and len(text) <= VALUE_CHARACTERS_MAX and len(unknown) < COLUMNS_MAX

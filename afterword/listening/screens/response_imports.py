@@ -82,7 +82,7 @@ async def _opened(visit: Visit, db: Database) -> tuple[ResponseUpload, Work, Tab
     """The file, what it is checked by, and its first rows. Raises FileGone, and Conflict once it is confirmed."""
     job = await imports.get(db, caller=visit.caller, **visit.ids)
     upload = await uploads.get_upload(db, **job.key)
-    if upload is not None and upload.confirmed:
+    if job.state != "open" or (upload is not None and upload.confirmed):
         raise errors.Conflict("This file is being imported, or was.")
     return await _read(visit, db, job, upload)
 
@@ -90,7 +90,7 @@ async def _opened(visit: Visit, db: Database) -> tuple[ResponseUpload, Work, Tab
 async def _read(
     visit: Visit, db: Database, job: ResponseImportRecord, upload: ResponseUpload | None
 ) -> tuple[ResponseUpload, Work, Table]:
-    cells = await uploads.read_cells(db, **job.key, number=0)
+    cells = await uploads.get_cells(db, **job.key, number=0)
     upload = errors.found(upload, "The file is no longer kept. Send it again.")
     named = {"caller": visit.caller, "questionnaire_id": job.questionnaire_id}
     work = await imports.open_work(db, **named, job=None, now=visit.now)
@@ -182,7 +182,7 @@ async def _show(visit: Visit, db: Database, step: int) -> Response:
     upload, here = await uploads.get_upload(db, **job.key), f"{IMPORTS}/{job.response_import_id}"
     may_go_on = CREATE in visit.caller.scopes
     place = RESULT if upload is None or upload.confirmed else COLUMNS if upload.state == "new" else CHECK
-    place = place if may_go_on else RESULT
+    place = place if may_go_on and job.state == "open" else RESULT
     if step != place and (step, place) != (CONFIRM, CHECK):
         return html.redirect(f"{here}{STEPS[place]}")
     preview, options = list[Any](), dict[str, list[str]]()

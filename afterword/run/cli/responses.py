@@ -30,6 +30,7 @@ from afterword.run.cli.organizations import OrganizationDomain
 WRONG_SHOWN_MAX = 20
 ROWS_A_REPORT = 50_000
 STDIN = "-"
+UNNAMED = "No column is the external_id: a row is known by the file's name and its number, twice under another name."
 PERIODS = {"texts": "Text in answers", "people": "Names, addresses and values of people"}
 Line = tuple[int, bytes | errors.Invalid]  # its number in the file
 ResponsesFile = Annotated[Path, Parameter(allow_leading_hyphen=True)]  # a lone - is standard input
@@ -47,11 +48,9 @@ class _Tally(msgspec.Struct):
         for (number, _), outcome in zip(batch, outcomes, strict=True):
             name = {CREATED: "new", UNCHANGED: "there already"}.get(outcome.status, "wrong")
             self.counts[name] += 1
-            if outcome.refusal is not None and len(self.wrong) < WRONG_SHOWN_MAX:
-                told = [
-                    f"{self.columns.get(one.pointer or '', one.place)}: {one.message}" for one in outcome.refusal.errors
-                ]
-                self.wrong.append((number, " ".join(told).removeprefix("the body: ") or outcome.refusal.detail))
+            if (refusal := outcome.refusal) is not None and len(self.wrong) < WRONG_SHOWN_MAX:
+                told = [f"{self.columns.get(one.pointer or '', one.place)}: {one.message}" for one in refusal.errors]
+                self.wrong.append((number, " ".join(told).removeprefix("the body: ") or refusal.detail))
         before, self.rows = self.rows, self.rows + len(batch)
         if before // ROWS_A_REPORT != self.rows // ROWS_A_REPORT:
             print(f"{self.rows:,} rows …", file=sys.stderr)
@@ -81,41 +80,46 @@ async def import_file(
         dates: Which comes first in dates such as 05/01/2026.
         check: Name every fault, and store nothing.
     """
-    tally = _Tally()
+    tally, fault = _Tally(), None
     async with open_pool() as (context, pool):
         with _opened(file) as source:
             said = _said(columns or ())
             digest = None if str(file) == STDIN else await asyncio.to_thread(_digest, source, repr([said, dates]))
+            kind = await asyncio.to_thread(_format, file, source)
             async with db.transaction(pool) as database:
                 owner = await organization_of(database, organization)
                 caller = replace(installation(owner.organization_id), time_zone=owner.time_zone)
                 key = {"caller": caller, "questionnaire_id": questionnaire, "now": database.clock.now()}
-                kind = await asyncio.to_thread(_format, file, source)
+                work = await service.open_work(database, **key, job=None)
+            read = partial(_requests, kind, file, source, work, tally=tally, said=said, dates=dates or "")
+            requests = await asyncio.to_thread(read)
+            async with db.transaction(pool) as database:
                 names = {"title": title, "file_name": None if digest is None else file.name, "digest": digest}
                 job = None if check else await service.begin(database, **key, **names, format=kind)
-                work = await service.open_work(database, **key, job=job)
-            read = partial(_requests, kind, file, source, work, tally=tally, said=said, dates=dates or "")
-            lines = islice(await asyncio.to_thread(read), job.rows_read if job else 0, None)
+            work, lines = msgspec.structs.replace(work, job=job), islice(requests, job.rows_read if job else 0, None)
             if job is not None and job.rows_read:
                 print(f"Going on after {job.rows_read:,} rows.", file=sys.stderr)
-            batch, rows = await asyncio.to_thread(_next, work, lines)
-            while batch:
-                writing = asyncio.Event()
-                reading = asyncio.create_task(_next_after(writing, work, lines))
-                async with db.transaction(pool) as database:
-                    given = {"work": work, "rows": rows, "secret": context.site.secret, "writing": writing}
-                    outcomes = await service.add(database, **given, now=database.clock.now())
-                writing.set()
-                tally.add(batch, outcomes)
-                batch, rows = await reading
-        if job is not None:
+            try:
+                batch, rows = await asyncio.to_thread(_next, work, lines)
+                while batch:
+                    writing = asyncio.Event()
+                    reading = asyncio.create_task(_next_after(writing, work, lines))
+                    async with db.transaction(pool) as database:
+                        given = {"work": work, "rows": rows, "secret": context.site.secret, "writing": writing}
+                        outcomes = await service.add(database, **given, now=database.clock.now())
+                    writing.set()
+                    tally.add(batch, outcomes)
+                    batch, rows = await reading
+            except errors.Invalid as refusal:  # the file cannot be read on
+                fault = refusal
+        if job is not None and (fault is None or job.rows_read + tally.rows):
             async with db.transaction(pool) as database:
                 now = database.clock.now()
                 await service.update(database, caller=caller, response_import_id=job.response_import_id, now=now)
-    return _report(tally, work)
+    return _report(tally, work, fault)
 
 
-def _report(tally: _Tally, work: Work) -> int:
+def _report(tally: _Tally, work: Work, fault: errors.Invalid | None) -> int:
     counts = ", ".join(f"{tally.counts[name]:,} {name}" for name in ("new", "there already", "wrong"))
     print(f"{tally.rows:,} rows: {counts}." + ("" if work.job else " Nothing was stored."))
     for number, sentence in tally.wrong:
@@ -124,6 +128,8 @@ def _report(tally: _Tally, work: Work) -> int:
         if name in work.kept_days:
             days = f"{text} are removed after {work.kept_days[name]} days"
             print(f"{days}, of imported responses as of others: they may be older.", file=sys.stderr)
+    if fault is not None:
+        raise fault
     return 1 if tally.counts["wrong"] else 0
 
 
@@ -163,6 +169,8 @@ def _requests(
         print(f"{name} = {meaning or '(left out)'}", file=sys.stderr)
         place = known.places(meanings)[name]
         tally.columns[place] = ", ".join(filter(None, (tally.columns.get(place), f"“{name}”")))
+    if "external_id" not in meanings.values():
+        print(UNNAMED, file=sys.stderr)
     return files.requests_of(file.stem, table.names, rows, partial(known.document, meanings=meanings, orders=orders))
 
 

@@ -129,6 +129,12 @@ class TestCheck:
         assert ("required", part) == (refusal.value.code, refusal.value.part)
         assert values.check(question(type_name), value)
 
+    def test_decimals(self) -> None:
+        for decimals, text in ((0, "A whole number is expected."), (2, "At most 2 decimals are possible.")):
+            for read in (values.check, lambda asked, value: read_form(asked, {"q_Q": [str(value)]})):
+                with pytest.raises(InvalidAnswer, match=text):
+                    read(question("number", decimals=decimals), 1.0055)
+
     def test_places_of_a_ranking(self) -> None:
         assert "too_many" == code_of(question("ranking", rank_max=2), [1, 2, 3])
         assert [3, 1] == values.check(question("ranking", rank_max=2), [3, 1]).value

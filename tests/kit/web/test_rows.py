@@ -62,6 +62,17 @@ class TestWholeBody:
         ):
             problem(await post(client, content, label), status, code)
 
+    async def test_where_a_list_is_broken(self, client: httpx2.AsyncClient) -> None:
+        for content, place in (
+            (b'[\n {"title": "x"},\n]', "line 3, column 1"),
+            (b'[{"title": "x"},\n {"title" "y"}]', "line 2, column 11"),
+            (b'[{"title": "x"}\n {"title": "y"}]', "line 2, column 2"),
+            (b'[{"title": "x"}', "line 1, column 16"),
+            (b'[{"title": NaN}] 7', "line 1, column 16"),
+        ):
+            found = problem(await post(client, content), 400, "malformed_json")
+            assert f"The body is not one valid JSON list: {place}." == found["detail"], content
+
     async def test_wrong(self, client: httpx2.AsyncClient) -> None:
         for label, content, code in (
             (JSON, b"[]", "too_few"), (JSON, b"", "too_few"), (LINES, b"", "too_few"), (LINES, b" \n\n ", "too_few"),

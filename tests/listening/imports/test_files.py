@@ -138,6 +138,20 @@ def test_json_of_typeform(tmp_path: Path) -> None:
     assert ["7", "9", "Price", '["Price","Speed"]', '["Price","Colour"]', "Music", "false"] == row[3:]
 
 
+def test_json_of_our_api(tmp_path: Path) -> None:
+    """A list of responses as the API takes it, whose answers are lists too."""
+    answers = [
+        {"question_id": "score", "value": 9, "other_text": None},
+        {"question_id": "colour", "value": 3, "other_text": "Pink"},
+        {"question_id": "parts", "value": {"label": 1, "speed": 2}},
+        {"value": 5},
+    ]
+    row = {"external_id": "7", "person": {"email": "ann@example.com"}, "answers": answers}
+    names, rows = rows_of(tmp_path, json.dumps([row], indent=1).encode())
+    assert ["external_id", "person.email", "score", "colour", "colour_other", "parts"] == names
+    assert [["7", "ann@example.com", "9", "3", "Pink", '{"label":1,"speed":2}']] == [*rows]
+
+
 @pytest.mark.parametrize(
     ("head", "expected"),
     [

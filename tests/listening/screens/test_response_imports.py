@@ -183,7 +183,7 @@ async def test_kinds_of_files(owner: House, browser: Browser, tmp_path: Path) ->
         book.worksheets[0].append(line)
     book.save(target)
     for kind, content in (
-        ("json_lines", json.dumps({**row, "answers": {NPS: 9}}).encode() + b"\n\n{"),
+        ("json_lines", b'{"external_id": 1, "answers": {}}\n' + json.dumps({**row, "answers": {NPS: 9}}).encode()),
         ("json", json.dumps({"data": [{**row, NPS: 9}]}).encode()),
         ("sav", path.read_bytes()),
         ("xlsx", target.getvalue()),
@@ -194,6 +194,7 @@ async def test_kinds_of_files(owner: House, browser: Browser, tmp_path: Path) ->
         await worked(owner)
         said = await read(browser, f"{here}/check")
         assert ("1 will be imported" in said, "1 is refused" in said) == (True, kind == "json_lines"), kind
+        assert (kind == "json_lines") is ("1 Column “external_id”: A text is expected." in said)
         assert "How likely? 9" in said
         one = await owner.send("GET", f"/q/response/import/{here.rpartition('/')[2]}")
         assert kind == one.json()["format"]
@@ -257,6 +258,19 @@ async def test_steps_in_their_order(owner: House, browser: Browser) -> None:
     assert here == (await browser.get(f"{here}/check")).headers["location"]
     again = await checked(browser, owner, GOOD)
     assert "0 will be imported 2 are there already" in await read(browser, f"{again}/check")
+
+
+async def test_removed_before_it_is_confirmed(owner: House, browser: Browser) -> None:
+    """No step goes on with it."""
+    here = await checked(browser, owner, GOOD)
+    await browser.post(f"{here}/removal")
+    assert 409 == (await browser.post(f"{here}/confirm")).status_code
+    assert 409 == (await browser.get(f"{here}/columns")).status_code
+    for step in ("/check", "/confirm"):
+        assert here == (await browser.get(f"{here}{step}")).headers["location"]
+    said = await read(browser, here)
+    assert ("are being removed" in said, "will be imported" in said) == (True, False)
+    assert 0 == await worked(owner)
 
 
 async def test_removed_as_one(owner: House, browser: Browser) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from afterword.kit import db
-from afterword.listening.imports import service
+from afterword.listening.imports import files, service
 from afterword.run.cli import responses
 from tests.conftest import House
 from tests.run.cli.shell import Operator, program
@@ -114,6 +114,22 @@ class TestInterrupted:
         assert [(25,), (25, 25)] == await counted(pool)
         assert "25 rows: 0 new, 25 there already" in operator.run(*words).stdout
 
+    async def test_a_file_that_cannot_be_read_on(
+        self, house: House, operator: Operator, pool: db.Pool, asked: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Says what was stored before the row that is refused, and leaves no import open."""
+        monkeypatch.setattr(responses, "ROWS_A_STATEMENT", 2)
+        monkeypatch.setattr(files, "SAMPLE_ROWS", 2)
+        file = operator.folder / "past.csv"
+        rows = [f"R-{place},5,{TIME}" for place in range(4)]
+        file.write_text("\n".join([f"ResponseId,{asked},EndDate", *rows, f'R-5,"5,{TIME}\n']))
+        done = operator.run("responses", "import", str(file), "--questionnaire", house.questionnaire_id)
+        assert (1, "4 rows: 4 new, 0 there already, 0 wrong.\n") == (done.returncode, done.stdout)
+        assert "A quotation mark is opened in row 6 and never closed." in done.stderr
+        assert [(4,), (4, 4)] == await counted(pool)
+        async with db.connection(pool) as database:
+            assert ["done"] == await database.fetch_column("select state from response_import")
+
     async def test_as_a_program(
         self, house: House, operator: Operator, database_url: str, tmp_path: Path, pool: db.Pool, asked: str
     ) -> None:
@@ -133,6 +149,7 @@ class TestFilesOfOthers:
         assert "Say what these columns mean" in operator.refused(*words)
         assert "--map takes NAME=MEANING" in operator.refused(*words, "--map", "Colour")
         assert "day or the month comes first" in operator.refused(*words, "--map", "Colour=")
+        assert [(0,)] == await counted(pool), "a refused file left an import"
         rest = ("--map", "Colour=", "--dates", "day")
         assert "2 new" in operator.done(*words, *rest, "--check")
         assert [(0,)] == (await counted(pool))[:1]
@@ -143,6 +160,10 @@ class TestFilesOfOthers:
         assert "1 new, 0 there already, 2 wrong" in done.stdout
         assert f"line 3: “{asked}”: A number from 1 to 5 is expected. “Email”: This is no" in done.stderr
         assert "line 4: This row has 4 cells, and the header 3." in done.stderr
+        assert responses.UNNAMED in done.stderr
+        long = file.rename(operator.folder / f"{'a' * 100}.csv")
+        told = operator.run("responses", "import", str(long), "--questionnaire", house.questionnaire_id, "--check")
+        assert "1 new, 0 there already, 2 wrong" in told.stdout
         async with db.connection(pool) as database:
             names = await database.fetch_column("select external_id from questionnaire_instance order by external_id")
             assert {"csv"} == {*await database.fetch_column("select format from response_import")}
