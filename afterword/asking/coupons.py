@@ -24,7 +24,6 @@ CODES_MAX: Final = 1_000_000  # of a pool
 CODES_ADDED_MAX: Final = 10_000  # at once
 LOW_DEFAULT: Final = 50
 ONE: Final = "/coupon/pool/{pool_id}"
-SPACES: Final = " \t\r"
 
 Key = Annotated[
     str,
@@ -207,7 +206,7 @@ async def add(db: Database, *, caller: Caller, pool_id: str, codes: Sequence[str
 
 def read_lines(text: str) -> list[str]:
     """The codes of a pasted list or a CSV file: the first field of each line."""
-    first = [line.split(",")[0].split(";")[0].strip(SPACES).strip('"') for line in text.lstrip("\ufeff").split("\n")]
+    first = [line.split(",")[0].split(";")[0].strip(" \t\r").strip('"') for line in text.lstrip("\ufeff").split("\n")]
     return [code for code in first if code]
 
 

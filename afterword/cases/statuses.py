@@ -142,8 +142,13 @@ STATUS = Noun(
         blank={"color": "#005d69"},
         reads="Update",
         removal="Remove the status “{title}”?",
-        removal_sentence="It cannot be removed while an alert or a case has it.",
+        removal_sentence="This cannot be undone.",
         removal_button="Remove the status",
+        in_use="It cannot be removed while an alert or a case has it.",
+        uses=(
+            ("Alerts", "alert where deleted_time is null and status_id", "/console/settings/alerts"),
+            ("Cases", "alert_instance where status_id", "/console/cases"),
+        ),
     ),
 )
 routes = routes_of(STATUS)

@@ -182,11 +182,14 @@ class _NounScreens:
         return html.redirect(f"{back}?done=saved")
 
     async def confirm_removal(self, visit: Visit) -> Response:
-        words, row = visit.words, await self._row(visit)
+        words, row, screens = visit.words, await self._row(visit), self._screens
+        async with visit.read() as db:
+            uses = await nouns.list_uses(self._noun, db, caller=visit.caller, key=self._key(visit))
         return visit.confirm(
-            title=words(self._screens.removal, title=_title(self._noun, row)),
-            sentences=[words(self._screens.removal_sentence)],
-            button=words(self._screens.removal_button),
+            title=words(screens.removal, title=_title(self._noun, row)),
+            sentences=[words(screens.in_use if uses else screens.removal_sentence)],
+            uses=uses,
+            button=words(screens.removal_button),
             back="" if "update" in self._noun.operations else self._list,
         )
 

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 
 from starlette.responses import Response
 
-from afterword.console.screens import Marked, Screens, Visit
+from afterword.console.screens import Marked, Screens, Use, Visit
 from afterword.core.organizations.access import ForLimited
 from afterword.kit.db import Database
 from afterword.kit.web import html
@@ -31,23 +31,28 @@ def removal(
     done: str = "removed",
     back: str = "",
     is_harmless: bool = False,
+    uses: Callable[[Visit, Thing], Awaitable[Sequence[Use]]] | None = None,
+    in_use: Marked = "",
 ) -> None:
     """Register GET and POST of `path`, with texts that stand in the catalogue.
 
     `get` finds the thing: a record, or a mapping; the blanks of `title` and `sentences` are its members. `to`: the page
     that follows, which says `done`, unless `remove` returns a response. `back`: the page before, else one step up. Both
-    may have parameters of `path`. `is_harmless`: nothing is lost, so the button is not red.
+    may have parameters of `path`. `is_harmless`: nothing is lost, so the button is not red. `uses`: what
+    refuses the act; while there is any, the page says `in_use` and has no button.
     """
 
     async def ask(visit: Visit) -> Response:
         thing = await get(visit)
+        found = await uses(visit, thing) if uses else ()
         said = sentences(visit, thing) if callable(sentences) else [_filled(visit, one, thing) for one in sentences]
         return visit.confirm(
             title=_filled(visit, title, thing),
-            sentences=said,
+            sentences=[visit.words(in_use)] if found else said,
             button=visit.words(button),
             back=back.format(**visit.ids),
             is_harmless=is_harmless,
+            uses=found,
         )
 
     async def act(visit: Visit) -> Response:

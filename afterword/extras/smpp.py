@@ -42,7 +42,6 @@ RECEIPT: Final = 0x04
 THROTTLED: Final = frozenset({0x14, 0x58})
 OURS: Final = frozenset({0x04, 0x0A, 0x0D, 0x0E, 0x0F, 0x15, 0x48, 0x49, 0x53})
 LATER: Final = frozenset({0x08, 0x45, 0x64, 0xFF})
-NOT_NOW: Final = THROTTLED | LATER
 # The texts and numbers of a receipt's state (appendix B and 5.2.28).
 STATES: Final[Mapping[str, Kind]] = {
     "ENROUTE": "accepted", "ACCEPTD": "accepted", "DELIVRD": "delivered", "EXPIRED": "failed", "DELETED": "failed",
@@ -146,7 +145,7 @@ class SmppChannel:
                 except (self._smpp.SmppError, OSError) as error:  # TimeoutError is one
                     self._session = None  # its state is unknown
                     return Unknown(f"no answer of the SMSC to submit_sm: {_worded(error)}")
-                if answer.is_success or pause is None or answer.command_status not in NOT_NOW:
+                if answer.is_success or pause is None or answer.command_status not in THROTTLED | LATER:
                     break
                 await asyncio.sleep(pause)
             if not answer.is_success:

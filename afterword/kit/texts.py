@@ -33,7 +33,6 @@ CONSOLE: Final = "console"
 CONSOLE_LANGUAGES: Final = (
     SOURCE_LANGUAGE, *(one for one in LANGUAGES if (LOCALE_FOLDER / one / f"LC_MESSAGES/{CONSOLE}.po").is_file())
 )  # fmt: skip
-MINUS: Final = "\u2212"
 ISOLATE_FIRST, ISOLATE_END = "\u2068", "\u2069"  # a name of the other direction must not reorder its sentence
 _STOP: Final = f".{ISOLATE_END}"
 _TWO_STOPS: Final = re.compile(rf"(\.{ISOLATE_END}+)\.")  # of a value and its sentence: “3:30 μ.μ.” ends one
@@ -210,7 +209,7 @@ def _decimal(number: float, locale: Locale, *, is_grouped: bool) -> str:
 def _figure(value: float, decimals: int, locale: Locale, *, is_signed: bool) -> str:
     digits = f"0.{'0' * decimals}" if decimals else "0"
     return format_decimal(
-        value, format=f"{'+' if is_signed and value > 0 else ''}{digits};{MINUS}{digits}", locale=locale
+        value, format=f"{'+' if is_signed and value > 0 else ''}{digits};\u2212{digits}", locale=locale
     )
 
 

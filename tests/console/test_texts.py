@@ -125,7 +125,7 @@ def shown() -> frozenset[str]:
     trees = [
         ast.parse(text)
         for path, text in modules.items()
-        if not {"console", "screens"}.isdisjoint(path.parts)
+        if not {"console", "screens"}.isdisjoint(path.relative_to(SOURCE).parts)
         or path in OTHERS
         or re.search(r"(texts|locales) import .*\bMarked\b|nouns.declaration import .*\bNoun\b|\bSourceKind\b", text)
     ]

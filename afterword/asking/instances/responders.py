@@ -309,7 +309,6 @@ async def _get_last_questionnaire_id(
     )
 
 
-NO_RESPONDER: Final = "There is no such responder."
 _UPPER_TO_LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}  # as the index folds: ASCII alone
 _PHONE: Final = re.compile(r"\+[\d\s().\-/]+\Z", re.ASCII)
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
@@ -335,7 +334,7 @@ class ResponderView(msgspec.Struct, frozen=True):
 
 async def get(db: Database, *, caller: Caller, responder_id: str) -> ShownResponder:
     found = await get_responder_record(db, **caller.reach, only=caller.only, responder_id=responder_id)
-    return errors.found(found, NO_RESPONDER)
+    return errors.found(found, "There is no such responder.")
 
 
 async def find(db: Database, *, caller: Caller, search: str | None, page: Page) -> Rows[ShownResponder]:

@@ -23,7 +23,6 @@ TRANSACTION_TIMEOUT_VERSION_MIN = 17
 STATEMENTS_MAX: Final = 100  # prepared ones of a connection, unless chosen
 PASSED_ON: Final = frozenset({"application_name", "timezone"})  # settings that poolers keep for their clients
 UNLIMITING: Final = ("application_name", "tcp_")  # settings whose connection is the pooler's
-UNKNOWN_SETTING: Final = "unsupported startup parameter"
 PROBED: Final = 3  # connections
 PROBES: Final = 5  # of each
 SESSION_LOCK_SECONDS: Final = 10
@@ -146,7 +145,7 @@ class Hosts:
             try:
                 raw = await asyncpg.connect(url, **{"connection_class": Connection, **arguments})
             except (*AWAY, asyncpg.PostgresError) as error:
-                if UNKNOWN_SETTING in str(error) or isinstance(error, _OF_OTHERS):
+                if "unsupported startup parameter" in str(error) or isinstance(error, _OF_OTHERS):
                     raise _PoolerFound from error
                 failure = error
             else:

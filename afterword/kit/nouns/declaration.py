@@ -202,7 +202,8 @@ class Screens(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     it is not that of the declaration; `blank`: values of the empty form; `by_address`: members that a link to it may
     fill in; `reads`: the right that opens the list; `is_dated`: the list says when each was made; `proof`: the password
     must have been given lately; `has_page`: the console has a page of its own for one, and the form is at /edit below
-    it; `shown_once`: said where a secret is shown once.
+    it; `shown_once`: said where a secret is shown once. `uses`: what refuses the removal of a key: what it is, the
+    table up to its column of the key, and the page that shows it; `in_use`: said while there is any.
     """
 
     path: str
@@ -223,6 +224,8 @@ class Screens(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     removal: Marked = ""
     removal_sentence: Marked = ""
     removal_button: Marked = ""
+    in_use: Marked = ""
+    uses: tuple[tuple[Marked, LiteralString, str], ...] = ()
 
 
 class Noun(msgspec.Struct, Generic[R], frozen=True, kw_only=True, eq=False, dict=True):

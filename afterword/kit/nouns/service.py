@@ -15,7 +15,7 @@ from afterword.errors import FieldError
 from afterword.kit.db import Dangling, Database, Taken
 from afterword.kit.nouns import structs
 from afterword.kit.nouns.declaration import Change, Given, Noun, R, version_of
-from afterword.kit.nouns.statements import absent_version, statements_of
+from afterword.kit.nouns.statements import absent_version, count_uses, statements_of
 
 
 def is_of_all(caller: Caller, application_id: str | None) -> errors.Refusal | None:
@@ -217,6 +217,13 @@ async def delete_row(noun: Noun[R], change: Change[R]) -> None:
     """Raises Dangling while something refers to it."""
     with _keys(noun):
         await change.db.execute(statements_of(noun).delete, change.caller.organization_id, change.key)
+
+
+async def list_uses(noun: Noun[R], db: Database, *, caller: Caller, key: Any) -> list[tuple[str, int, str]]:
+    """What refuses the removal, with its number and its page."""
+    uses = noun.screens.uses if noun.screens else ()
+    counts = await db.fetch_row(count_uses(noun), caller.organization_id, key) if uses else None
+    return [(text, count, url) for (text, _, url), count in zip(uses, counts or (), strict=True) if count]
 
 
 def whole_page(noun: Noun[Any]) -> Page:

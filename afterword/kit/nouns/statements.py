@@ -101,6 +101,12 @@ def absent_version(noun: Noun[Any]) -> int:
     return version
 
 
+def count_uses(noun: Noun[Any]) -> LiteralString:
+    """What refuses the removal of the key $2, a column each."""
+    uses = noun.screens.uses if noun.screens else ()
+    return f"select {', '.join(f'(select count(*) from {rows} = $2 and organization_id = $1)' for _, rows, _ in uses)}"
+
+
 def _insert(noun: Noun[Any]) -> LiteralString:
     written: LiteralString = ", ".join(noun.written())
     taken: LiteralString = ", ".join(_expression(one.name, one.role) for one in noun.columns)

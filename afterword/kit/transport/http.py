@@ -82,7 +82,6 @@ ADDRESSES_TRIED_MAX: Final = 3
 RESOLVERS: Final = 16
 URL_CHARACTERS_MAX: Final = 2048
 PORTS: Final = {"https": 443, "http": 80}
-USER_AGENT: Final = "Afterword"
 _OURS: Final = frozenset({"content-length", "transfer-encoding", "te", "trailer", "upgrade", "expect", "keep-alive"})
 _SENDING: Final = "http11.send_request_headers.started"  # a trace event of httpx2: connected, and nothing sent yet
 
@@ -382,7 +381,7 @@ def _request(call: _Call, address: Address, progress: _Progress) -> httpx2.Reque
     return httpx2.Request(
         call.method,
         call.target.url.copy_with(host=str(address)),
-        headers={"user-agent": USER_AGENT, **given, **own},
+        headers={"user-agent": "Afterword", **given, **own},
         content=call.content,
         extensions={
             "sni_hostname": call.target.host.strip("[]").rstrip("."),

@@ -37,7 +37,6 @@ KEEP_ALIVE_SECONDS: Final = 15.0
 OBJECT_BYTES_MAX: Final = 256 << 20  # of S3: such a file is in memory as a whole
 REPLY_CHARACTERS_MAX: Final = 300
 CHECK_NAME: Final = ".afterword-check"
-PRIVATE_KEY: Final = "-----BEGIN"
 SFTP_PORT: Final = 22
 REGION_DEFAULT: Final = "us-east-1"  # of stores that have no regions
 _NO_SPACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -274,7 +273,7 @@ async def _sftp(target: Target, *, allowed: tuple[Network, ...]) -> AsyncGenerat
     asyncssh = _asyncssh()
     if target.host_key is None:
         raise Failed("unknown_host_key")
-    has_key = target.secret.startswith(PRIVATE_KEY)
+    has_key = target.secret.startswith("-----BEGIN")
     async with AsyncExitStack() as stack:
         async with _answering(asyncssh, None):
             options = {

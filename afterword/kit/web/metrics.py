@@ -21,7 +21,6 @@ from afterword.kit.telemetry import Sample
 from afterword.kit.web import loopback
 from afterword.kit.web.routing import Pages
 
-CONTENT_TYPE = "text/plain; version=0.0.4"
 BUCKETS_SECONDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 READY_SECONDS_MAX = 1.0
 FORWARDED_FOR: Final = "Afterword-Forwarded-For"  # on /healthz, for the doctor; it names no address
@@ -120,7 +119,9 @@ class Probes:
     async def _get_metrics(self, request: Request) -> Response:
         if self._access == "off" or (self._access == "loopback" and not loopback.is_admitted(request, "metrics")):
             raise errors.NotFound("There is no operation at this address.", "unknown_route")
-        return Response(await self._metrics.text(self._collectors), media_type=CONTENT_TYPE, headers=NO_STORE)
+        return Response(
+            await self._metrics.text(self._collectors), media_type="text/plain; version=0.0.4", headers=NO_STORE
+        )
 
     async def _what_is_missing(self) -> str | None:
         async with db.connection(self._pool) as database:

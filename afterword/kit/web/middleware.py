@@ -36,7 +36,6 @@ ALLOWED_HEADERS: Final = (
     b"esat-auth, esat-domain"
 )
 PROBES: Final = frozenset({"/healthz", "/readyz", "/metrics"})
-TRUSTED: Final = "AFTERWORD_TRUSTED_PROXIES"
 REQUESTS_MIN: Final = 40  # at once, always admitted
 WAIT_SECONDS: Final = 0.015
 INTERVAL_SECONDS: Final = 0.02  # also the length of a burst that is no overload
@@ -224,7 +223,11 @@ class Middleware:
             answer.add_cors(sent, self._origins)
         if not self._has_warned and "x-forwarded-for" in sent and (peer := untrusted_proxy(scope, sent)) is not None:
             self._has_warned = True
-            logger.warning("a proxy is not trusted: all its clients count as one source", peer=peer, setting=TRUSTED)
+            logger.warning(
+                "a proxy is not trusted: all its clients count as one source",
+                peer=peer,
+                setting="AFTERWORD_TRUSTED_PROXIES",
+            )
         if answer.is_preflight:
             return answer, answer.send_preflight
         return answer, self._pass_gate if self._site.domains.organizations else self._app

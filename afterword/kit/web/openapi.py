@@ -46,7 +46,6 @@ _PARTS: Final = vocabulary.read(
     TOKEN_REQUESTS=f"{limits.TOKEN_REQUESTS_DEFAULT:,}",
 )
 ELSEWHERE: Final = frozenset(_PARTS["elsewhere"])  # codes that no operation of the document has
-INFO: Final = _PARTS["info"]
 MOMENT: Final = _PARTS["schemas"]["Moment"]
 RESPONSES: Final = {int(status): about for status, about in _PARTS["responses"].items()}
 _WRONG_FIELD: Final = errors.FieldError("required", "This is required.", pointer="/name")
@@ -66,7 +65,7 @@ def document_of(routes: Sequence[Route], *, site: Site) -> dict[str, Any]:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, names)
     return {
         "openapi": "3.1.0",
-        "info": INFO,
+        "info": _PARTS["info"],
         "servers": [{"url": site.base_url}],
         "externalDocs": {"url": f"{site.public_url}/docs", "description": "The readable reference"},
         "tags": [

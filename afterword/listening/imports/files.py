@@ -35,6 +35,12 @@ Rows = Iterator[Sequence[str]]
 Format = Literal["json_lines", "json", "csv", "xlsx", "sav"]
 
 
+def head_of(source: BinaryIO) -> bytes:
+    head = source.read(HEAD_BYTES)
+    source.seek(0)
+    return head
+
+
 def format_of(head: bytes) -> Format:
     """Of a file that begins so. Of lines of JSON each is a request already, as the API takes them."""
     if head.startswith(SPSS):
@@ -58,8 +64,7 @@ def read(path: Path, source: BinaryIO) -> tuple[Table, Rows]:
 
     Raises Invalid, Malformed, TooLarge.
     """
-    head = source.read(HEAD_BYTES)
-    source.seek(0)
+    head = head_of(source)
     kind = format_of(head)
     if kind == "sav":
         return _spss(path)

@@ -52,7 +52,6 @@ class TaggingRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 _COLUMNS: Final = columns_of(TaggingRecord)
 _OPEN: Final[LiteralString] = "r.changed is null"
-_TO_UNDO: Final[LiteralString] = "r.changed"
 
 
 async def _claim_tagging(db: Database) -> TaggingRecord | None:  # any tenant: workers serve all
@@ -64,7 +63,7 @@ async def _claim_tagging(db: Database) -> TaggingRecord | None:  # any tenant: w
 
 async def _list_next(db: Database, *, organization_id: str, tagging_id: str, is_back: bool, limit: int) -> list[str]:
     """The next responses to go through, or to change back."""
-    waiting: LiteralString = _TO_UNDO if is_back else _OPEN
+    waiting: LiteralString = "r.changed" if is_back else _OPEN
     return await db.fetch_column(
         f"""select r.instance_id from tagging_response r where r.organization_id = $1 and r.tagging_id = $2
               and {waiting} order by r.instance_id limit $3""",

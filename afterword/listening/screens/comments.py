@@ -39,7 +39,6 @@ COMMENTS: Final = "/console/reports/comments"
 READY: Final = f"{COMMENTS}/themes"
 THEMES: Final = "/console/settings/themes"
 SCOPE: Final = "Questionnaire Instance.Read"  # words of comments are parts of answers
-VALUES_SCOPE: Final = "Questionnaire Value.Read"
 DAYS_DEFAULT: Final = 90
 BYS: Final[Mapping[str, Marked]] = {"words": "The words of all", "groups": "The words of each group"}
 MOODS: Final[Mapping[str, Marked]] = {"": "All", **{name: text for name, text in BANDS.items() if name}}
@@ -212,7 +211,7 @@ def _spec(visit: Visit, asked: _Asked) -> dict[str, Any]:
 
 async def _declared(visit: Visit, db: Database, application_ids: set[str]) -> Mapping[str, str]:
     """Names of metadata by which the caller may group, that of stores first; none that is personal."""
-    if VALUES_SCOPE not in visit.caller.scopes:
+    if "Questionnaire Value.Read" not in visit.caller.scopes:
         return {}
     found, organization_id = dict[str, str](), visit.caller.organization_id
     for application_id in sorted(application_ids):

@@ -41,10 +41,12 @@ from afterword.people.responders.store import Suppression
 from afterword.privacy import profiles, service as privacy
 from afterword.privacy.profiles import Entry
 from afterword.sending.queue import lists
+from afterword.tenants.organizations import retention
 
 PEOPLE: Final = "/console/people"
 ONE: Final = "/console/people/{responder_id}"
 PROOFS: Final = "/console/settings/erasures"
+HOLDS: Final = "/console/settings/retention/holds"
 ENTRIES: Final = 50
 SCALE: Final = (0, 10)
 NOTE_CHARACTERS_MAX: Final = 500
@@ -420,6 +422,10 @@ async def _erasure_form(visit: Visit, db: Database, *, refusal: errors.Refusal |
     words, responder_id = visit.words, visit.id("responder_id")
     counts = await profiles.count_entries(db, caller=visit.caller, responder_id=responder_id)
     view = await _view(visit, db)
+    title = words("Erase {name}", name=_name(words, view))
+    if await retention.get_is_held(db, organization_id=visit.caller.organization_id, responder_id=responder_id):
+        kept = words("A legal hold keeps the data of this person. Lift it first.")
+        return visit.confirm(title=title, sentences=[kept], button="", uses=[("Legal holds", 0, HOLDS)])
     of_person = len(view.identifiers), len(view.values or {})
     numbers = (
         (of_person[0], words.plural("{n} address", "{n} addresses", of_person[0])),
@@ -428,7 +434,7 @@ async def _erasure_form(visit: Visit, db: Database, *, refusal: errors.Refusal |
     )
     return visit.page(
         "erase.html",
-        title=words("Erase {name}", name=_name(words, view)),
+        title=title,
         refusal=refusal,
         numbers=[text for count, text in numbers if count],
         modes=[(mode, words(text)) for mode, text in MODES.items()],

@@ -57,6 +57,7 @@ def _confirm(visit: Visit, touched: Sequence[RetentionPreviewPart]) -> Response:
         button=words("Save and remove"),
         back=PATH,
         is_harmless=False,
+        uses=(),
         confirmed="1",
         **values,
     )

@@ -8,10 +8,10 @@ import stat
 import sys
 import tempfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import BinaryIO, Final, Literal
 
 import structlog
 
@@ -179,13 +179,18 @@ async def organization_of(database: db.Database, domain: str | None) -> Organiza
     )
 
 
-def read_text(file: Path, *, bytes_max: int) -> str:
-    """The text of a file, of standard input where it is `-`. Raises Invalid, which quotes nothing of the text."""
+def opened(file: Path) -> AbstractContextManager[BinaryIO]:
+    """The file, or standard input where it is `-`. Raises Invalid."""
     try:
-        with nullcontext(sys.stdin.buffer) if str(file) == "-" else file.open("rb") as opened:
-            content = opened.read(bytes_max + 1)
+        return nullcontext(sys.stdin.buffer) if str(file) == "-" else file.open("rb")
     except OSError as error:
         raise errors.Invalid(f"{file} cannot be read: {error.strerror}.") from error
+
+
+def read_text(file: Path, *, bytes_max: int) -> str:
+    """The text of a file or of standard input. Raises Invalid, which quotes nothing of the text."""
+    with opened(file) as source:
+        content = source.read(bytes_max + 1)
     if len(content) > bytes_max:
         raise errors.Invalid(f"{file} has more than {bytes_max:,} bytes.")
     try:

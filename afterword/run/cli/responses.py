@@ -5,7 +5,6 @@ import hashlib
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -24,12 +23,11 @@ from afterword.kit.web.paging import RECORD_BYTES_MAX
 from afterword.kit.web.parsing import BYTE_ORDER_MARK
 from afterword.listening.imports import files, service
 from afterword.listening.imports.service import CREATED, ROWS_A_STATEMENT, UNCHANGED, CheckedRow, Outcome, Work
-from afterword.run.cli.context import open_pool, organization_of
+from afterword.run.cli.context import open_pool, opened, organization_of
 from afterword.run.cli.organizations import OrganizationDomain
 
 WRONG_SHOWN_MAX = 20
 ROWS_A_REPORT = 50_000
-STDIN = "-"
 UNNAMED = "No column is the external_id: a row is known by the file's name and its number, twice under another name."
 PERIODS = {"texts": "Text in answers", "people": "Names, addresses and values of people"}
 Line = tuple[int, bytes | errors.Invalid]  # its number in the file
@@ -82,10 +80,10 @@ async def import_file(
     """
     tally, fault = _Tally(), None
     async with open_pool() as (context, pool):
-        with _opened(file) as source:
+        with opened(file) as source:
             said = _said(columns or ())
-            digest = None if str(file) == STDIN else await asyncio.to_thread(_digest, source, repr([said, dates]))
-            kind = await asyncio.to_thread(_format, file, source)
+            digest = None if str(file) == "-" else await asyncio.to_thread(_digest, source, repr([said, dates]))
+            kind = "json_lines" if digest is None else files.format_of(files.head_of(source))
             async with db.transaction(pool) as database:
                 owner = await organization_of(database, organization)
                 caller = replace(installation(owner.organization_id), time_zone=owner.time_zone)
@@ -133,26 +131,11 @@ def _report(tally: _Tally, work: Work, fault: errors.Invalid | None) -> int:
     return 1 if tally.counts["wrong"] else 0
 
 
-def _opened(file: Path) -> nullcontext[BinaryIO] | BinaryIO:
-    try:
-        return nullcontext(sys.stdin.buffer) if str(file) == STDIN else file.open("rb")
-    except OSError as error:
-        raise errors.Invalid(f"{file} cannot be read: {error.strerror}.") from error
-
-
 def _said(columns: Sequence[str]) -> dict[str, str]:
     pairs = [one.rpartition("=") for one in columns]
     if any(not sign for _, sign, _ in pairs):
         raise errors.Invalid("--map takes NAME=MEANING.")
     return {name: meaning for name, _, meaning in pairs}
-
-
-def _format(file: Path, source: BinaryIO) -> files.Format:
-    if str(file) == STDIN:
-        return "json_lines"
-    head = source.read(files.HEAD_BYTES)
-    source.seek(0)
-    return files.format_of(head)
 
 
 def _requests(

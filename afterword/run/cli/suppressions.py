@@ -18,7 +18,7 @@ from afterword.core.wire.tables import ADDRESS, Fault, Reading
 from afterword.kit import db
 from afterword.people.responders import suppressions
 from afterword.people.responders.suppressions import REASONS, Reason, SuppressionInput
-from afterword.run.cli.context import CHANNELS, ChannelName, open_pool, organization_of
+from afterword.run.cli.context import CHANNELS, ChannelName, open_pool, opened, organization_of
 from afterword.run.cli.organizations import OrganizationDomain
 from afterword.sending.intake import lists
 
@@ -51,10 +51,8 @@ async def import_file(
     wrong: list[tuple[int, str]] = []
     async with open_pool() as (context, pool):
         owner = await db.load(pool, organization_of, organization)
-        try:
-            content = await asyncio.to_thread(file.read_bytes)
-        except OSError as error:
-            raise errors.Invalid(f"{file} cannot be read: {error.strerror}.") from error
+        with opened(file) as source:
+            content = await asyncio.to_thread(source.read)
         read = await asyncio.to_thread(lists.read_file, content)
         lines = _lines(read, CHANNELS[channel], reason, owner.default_locale)
         while batch := list(islice(lines, ROWS_A_TRANSACTION)):

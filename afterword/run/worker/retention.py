@@ -33,14 +33,16 @@ def _kept(
     )
 
 
+def _of_x(table: LiteralString, key: LiteralString, columns: LiteralString, name: LiteralString = "o") -> LiteralString:
+    """Those of its rows that have the key of `x`, which is the row of the walk."""
+    return f"""lateral (
+               select organization_id, {columns} from {table} t
+               where t.organization_id = x.organization_id and t.{key} = x.{key} limit $2) {name}"""
+
+
 _EXPIRED: Final[Mapping[str, Any]] = {"walk": "export", "by": "expires_time, organization_id, export_id"}
-_EXPORT_OF_X: Final[LiteralString] = """lateral (
-               select organization_id, export_id, state from export e
-               where e.organization_id = x.organization_id and e.export_id = x.export_id offset 0)"""
-_IMPORTED: Final[Mapping[str, Any]] = {
-    "walk": "queue_import",
-    "by": "finished_time, organization_id, import_id",
-}
+_EXPORT: Final = _of_x("export", "export_id", "export_id, state")
+_IMPORTED: Final[Mapping[str, Any]] = {"walk": "queue_import", "by": "finished_time, organization_id, import_id"}
 _DELETED: Final[Mapping[str, Any]] = {"walk": "webhook", "by": "deleted_time, organization_id, webhook_id"}
 
 RETENTION: Final[Mapping[str, Retention]] = {
@@ -70,7 +72,7 @@ RETENTION: Final[Mapping[str, Retention]] = {
         "x.expires_time",
         also="o.state = 'done'",
         **_EXPIRED,
-        source=f"x, {_EXPORT_OF_X} o",
+        source=f"x, {_EXPORT}",
         change="state = 'expired', version = t.version + 1",
     ),
     "files of exports": _kept(
@@ -79,9 +81,8 @@ RETENTION: Final[Mapping[str, Retention]] = {
         "x.expires_time",
         also="e.state = 'expired'",
         **_EXPIRED,
-        source=f"""x, {_EXPORT_OF_X} e, lateral (
-               select organization_id, export_id, number from export_piece p
-               where p.organization_id = x.organization_id and p.export_id = x.export_id limit $2) o""",
+        source=f"""x, {_of_x("export", "export_id", "state", "e")},
+             {_of_x("export_piece", "export_id", "export_id, number")}""",
         batch=200,  # up to a megabyte each
     ),
     "exports": _kept(
@@ -91,7 +92,7 @@ RETENTION: Final[Mapping[str, Retention]] = {
         exports.FORGET_DAYS,
         also="o.state in ('expired', 'failed', 'cancelled')",
         **_EXPIRED,
-        source=f"x, {_EXPORT_OF_X} o",
+        source=f"x, {_EXPORT}",
     ),
     "runs of exports on a timetable": _kept("export_run", "run_id", "o.finished_time", schedules.KEPT_DAYS),
     "rests of imports": _kept(
@@ -100,9 +101,7 @@ RETENTION: Final[Mapping[str, Retention]] = {
         "x.finished_time",
         imports.REST_DAYS,
         **_IMPORTED,
-        source="""x, lateral (
-               select organization_id, import_id, number from queue_import_piece p
-               where p.organization_id = x.organization_id and p.import_id = x.import_id limit $2) o""",
+        source=f"x, {_of_x('queue_import_piece', 'import_id', 'import_id, number')}",
         batch=10,
     ),
     "rows of imports": _kept(
@@ -111,9 +110,7 @@ RETENTION: Final[Mapping[str, Retention]] = {
         "x.finished_time",
         imports.KEEP_DAYS,
         **_IMPORTED,
-        source="""x, lateral (
-               select organization_id, import_id, row from queue_import_row p
-               where p.organization_id = x.organization_id and p.import_id = x.import_id limit $2) o""",
+        source=f"x, {_of_x('queue_import_row', 'import_id', 'import_id, row')}",
     ),
     "imports": _kept(
         "queue_import",
@@ -133,9 +130,7 @@ RETENTION: Final[Mapping[str, Retention]] = {
         also="o.content is not null",
         walk="queue_list",
         by="created_time, organization_id, list_id",
-        source="""x, lateral (
-               select organization_id, list_id, content from queue_list l
-               where l.organization_id = x.organization_id and l.list_id = x.list_id offset 0) o""",
+        source=f"x, {_of_x('queue_list', 'list_id', 'list_id, content')}",
         batch=10,
         change="content = null",
     ),
@@ -153,9 +148,7 @@ RETENTION: Final[Mapping[str, Retention]] = {
         also="not w.active and o.state = 'scheduled'",
         walk="webhook",
         by="organization_id, webhook_id",
-        source="""x, lateral (
-               select active from webhook w
-               where w.organization_id = x.organization_id and w.webhook_id = x.webhook_id offset 0) w, lateral (
+        source=f"""x, {_of_x("webhook", "webhook_id", "active", "w")}, lateral (
                select d.organization_id, d.delivery_id, d.created_time, d.state from delivery d
                where d.organization_id = x.organization_id and d.webhook_id = x.webhook_id and d.created_time <= $1
                order by d.created_time limit $2) o""",
@@ -192,10 +185,7 @@ RETENTION: Final[Mapping[str, Retention]] = {
         also="o.state = 'removed'",
         walk="response_import",
         by="organization_id, response_import_id",
-        source="""x, lateral (
-               select organization_id, response_import_id, state, updated_time from response_import i
-               where i.organization_id = x.organization_id and i.response_import_id = x.response_import_id
-               offset 0) o""",
+        source=f"x, {_of_x('response_import', 'response_import_id', 'response_import_id, state, updated_time')}",
     ),
     "files of responses": _kept(
         "response_upload",

@@ -164,7 +164,6 @@ _MESSAGE_TYPE: Final = re.compile(
 )
 TEXT_TYPES: Final = frozenset({"text", "message", "multipart"})  # the last if its boundary is nowhere
 STATUS_TYPE: Final = "text/delivery-status"
-FEEDBACK_TYPE: Final = "text/feedback-report"
 _UNDER_WAY: Final = ("delay", "defer", "relay", "expand")  # how such an action begins
 
 PERSON: Final = "No report: a person's mail."
@@ -288,7 +287,7 @@ def _complaint(mail: Message, parts: Sequence[Message], found: _Quoted) -> Read 
 
     Hotmail has a form of its own: the mail attached, with the person's address in a header.
     """
-    form = next((part for part in parts if part.get_content_type() == FEEDBACK_TYPE), None)
+    form = next((part for part in parts if part.get_content_type() == "text/feedback-report"), None)
     people = (header(part, "X-HmXmrOriginalRecipient") for part in mail.walk() if part is not mail)
     fields = {"original-rcpt-to": next(filter(None, people), ""), "feedback-type": "abuse"}
     if form is not None:

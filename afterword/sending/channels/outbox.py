@@ -18,12 +18,9 @@ class LinkChannel(Connectionless):
 CAPTURED: Final = "captured"  # the reply to a message that was kept
 
 Save = Callable[[Message], Awaitable[None]]
-ReportSink = Callable[[list[Report]], Awaitable[None]]
 
 # Words before the @ of a test item's address, or the whole of one without an @, and the fault that they ask for.
-BOUNCE: Final = "bounce"
 SLOW: Final = "slow"
-REFUSE: Final = "refuse"
 UNKNOWN_USER: Final = "5.1.1"
 
 
@@ -46,19 +43,19 @@ class TestChannel(Connectionless):
     `attempt` counts from 1. `report` takes the later bounce of a message.
     """
 
-    def __init__(self, outbox: Channel, *, attempt: int, report: ReportSink) -> None:
+    def __init__(self, outbox: Channel, *, attempt: int, report: Callable[[list[Report]], Awaitable[None]]) -> None:
         self._outbox = outbox
         self._attempt = attempt
         self._report = report
 
     async def send(self, message: Message, *, begin: Begin) -> Outcome:
         fault = message.recipient.partition("@")[0].casefold()
-        if fault == REFUSE:
+        if fault == "refuse":
             return Refused(f"550 {UNKNOWN_USER} No such user (test)", 550)
         if fault == SLOW and self._attempt == 1:
             return Retry("recipient", "450 4.2.0 Try again later (test)", 450)
         outcome = await self._outbox.send(message, begin=begin)
-        if fault == BOUNCE:
+        if fault == "bounce":
             text = f"550 {UNKNOWN_USER} No such user (test)"
             await self._report([
                 Report(kind="bounced", is_hard=True, item_id=message.item_id, code=UNKNOWN_USER, text=text)

@@ -25,8 +25,6 @@ SECONDS: Final = 15.0
 SECRET_BYTES_MIN, SECRET_BYTES_MAX = 24, 64  # as Standard Webhooks asks
 SECRETS_MAX: Final = 2
 
-SecretsOf = Callable[[str], Sequence[str]]
-
 
 class Account(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Secrets of an organization's own: while they change there are two, and every call is signed with both."""
@@ -37,7 +35,7 @@ class Account(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 class WebhookChannel(Connectionless):
     """Posts to each message's own address. `secrets_of` gives the secrets of an organization, the new one first."""
 
-    def __init__(self, *, caller: Caller, secrets_of: SecretsOf) -> None:
+    def __init__(self, *, caller: Caller, secrets_of: Callable[[str], Sequence[str]]) -> None:
         self._caller = caller
         self._secrets_of = secrets_of
         self._terms = Terms(is_ours=False, may_repeat=True, seconds=SECONDS)

@@ -266,7 +266,6 @@ def _headers(locale: str, unsubscribe_url: str | None) -> dict[str, str]:
 
 TEXT_CHARACTERS_MAX: Final = 1_600  # ten parts of 160; few gateways accept more
 PARSED_MAX: Final = 500
-BARE: Final = "{{ organization }}: {{ link }}"  # without an authored text
 LINK_VARIABLE: Final = "link"
 
 
@@ -287,7 +286,7 @@ def _filling(context: MessageContext) -> tuple[Template, Mapping[str, str]]:
 @lru_cache(maxsize=PARSED_MAX)
 def parsed_sms(body: str | None) -> Template:
     """Parse an authored text; the link is appended where the text lacks it."""
-    template = placeholders.parse(body or BARE)
+    template = placeholders.parse(body or "{{ organization }}: {{ link }}")
     return template if LINK_VARIABLE in template.names else placeholders.parse(f"{body} {{{{ {LINK_VARIABLE} }}}}")
 
 

@@ -40,7 +40,6 @@ Country = Annotated[
     ),
 ]
 
-Exceeded = Literal["wait", "skip"]
 _COUNTED: Final[Sequence[tuple[str, Marked]]] = (
     ("1", "for its address"),
     ("", "for all known addresses of the person"),
@@ -67,7 +66,7 @@ class ContactPolicy(SettingsRecord, kw_only=True):
     per_channel: Annotated[bool, Editable("An invitation counts", "", "switch", _COUNTED)] = True
     count_reminders: Annotated[bool, Editable("Reminders count too", "", "switch")] = False
     if_exceeded: Annotated[
-        Exceeded, Editable("A message beyond the limit", "", "choice", _BEYOND, shown=str, holds="fixed")
+        Literal["wait", "skip"], Editable("A message beyond the limit", "", "choice", _BEYOND, shown=str, holds="fixed")
     ] = "skip"
     quiet_start_time: Annotated[
         time | None, _clock("Quiet hours from", "Nothing is sent at these hours, in the customer's time zone.")

@@ -117,14 +117,13 @@ async def get_has_own_accounts(db: Database) -> bool:  # any tenant: for operato
     return await db.fetch_value("select exists (select from channel_account where kind <> 'default')")
 
 
-async def list_pipeline_titles(db: Database, *, organization_id: str, account_id: str, limit: int) -> list[str]:
-    return await db.fetch_column(
-        """select title from pipeline
+async def list_pipelines(db: Database, *, organization_id: str, account_id: str, limit: int) -> Sequence[Row]:
+    """Title and ids of those that send through it."""
+    return await db.fetch(
+        """select title, questionnaire_id, pipeline_id from pipeline
            where organization_id = $1 and account_id = $2 and deleted_time is null
            order by title, pipeline_id limit $3""",
-        organization_id,
-        account_id,
-        limit,
+        *(organization_id, account_id, limit),
     )
 
 

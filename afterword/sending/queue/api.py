@@ -32,7 +32,6 @@ WAITING_ITEMS_MAX: Final = 1_000  # what a database takes in a fifth of a second
 WAITING_SECONDS_MAX: Final = 0.5  # where the database is slower than that
 ITEMS: Final = "/q/questionnaire/{questionnaire_id}/pipeline/{pipeline_id}/queue/item"
 ITEM: Final = f"{ITEMS}/{{item_id}}"
-SIMPLIFIED_ITEM: Final = "/q/queue/item/{item_id}"
 CHANGE: Final = (
     "Only what the body names, while the item is Pending; a value equal to the stored one is no change. "
     "`status_id` 5 cancels, then nothing else of the body acts."
@@ -139,7 +138,7 @@ async def delete_item(call: Call[None], db: Database) -> None:
 routes.all += [
     replace(
         route,
-        path=SIMPLIFIED_ITEM,
+        path="/q/queue/item/{item_id}",
         tag="Queue - Simplified",
         name=route.operation_id.replace("_item", "_simplified_item"),
     )

@@ -29,7 +29,6 @@ from afterword.sending.queue.store import Intake
 from afterword.tenants.organizations import retention as holds
 
 NO_ITEM: Final = "There is no item with this item_id here."
-ABORTED_DEFAULT: Final = "aborted"
 COPY_NOTE: Final = "(an earlier attempt may have delivered a copy)"
 RESULT_CHARACTERS_MAX: Final = 500
 IN_DISPATCH_SECONDS: Final = 5
@@ -184,7 +183,7 @@ async def cancel(db: Database, *, caller: Caller, item: QueueItemRecord, result:
     if item.status not in {Item.SCHEDULED, Item.CLAIMED}:
         raise ItemClosed("The item has come to its end.")
     key = {"organization_id": item.organization_id, "item_id": item.item_id}
-    text = result or ABORTED_DEFAULT
+    text = result or "aborted"
     if await store.count_unknown_attempts(db, **key):
         text = f"{text[: RESULT_CHARACTERS_MAX - len(COPY_NOTE) - 1]} {COPY_NOTE}"
     cancelled = await store.update_item_to_aborted(db, **key, result=text, updated_by=caller.actor_id)

@@ -12,7 +12,7 @@ from afterword.asking.questionnaires import access, api as questionnaires_api, m
 from afterword.asking.questionnaires.condition_rows import Subjects, subjects_of
 from afterword.console.inputs import KEPT, read_as, same_version
 from afterword.console.removals import removal
-from afterword.console.screens import Marked, Screens, Undo, Visit
+from afterword.console.screens import Marked, Screens, Undo, Use, Visit
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, CHANNEL_WEBHOOK
 from afterword.core.scheduling.statuses import PublicItem
 from afterword.core.wire.lists import Page
@@ -39,6 +39,7 @@ ONE: Final = f"{PIPELINES}/{{questionnaire_id}}/{{pipeline_id}}"
 NEW_LIST: Final = f"{queue_items.SENDING}/lists/new"
 QUESTIONNAIRES_MAX: Final = 100
 CHOICES_MAX: Final = 200
+OPEN_ITEMS_MAX: Final = 100_000
 RULE_LABELS: Final[Mapping[str, Marked]] = {
     "message": "Message", "sender": "Sender", "target": "Webhook", "delay": "Send time", "conditions": "Who is asked",
     "frequency": "How often", "hours": "Hours", "reminders": "Reminders", "period": "Period", "effort": "Failures",
@@ -189,15 +190,21 @@ async def switch(visit: Visit) -> Response:
     return visit.did(here, "switched_off" if is_off else "switched_on", undo)
 
 
+async def _open_items(visit: Visit, pipeline: PipelineRecord) -> list[Use]:
+    key = {"organization_id": pipeline.organization_id, "pipeline_id": pipeline.pipeline_id}
+    count = await visit.load(store.count_open_items, **key, limit=OPEN_ITEMS_MAX)
+    page = SendingFilter(pipeline=pipeline.pipeline_id, period=str(queue_items.PERIODS[-1]), tab="waiting").url()
+    return [("Waiting", count, page)] if count else []
+
+
 removal(
     routes,
     f"{ONE}/removal",
     scope="Pipeline.Delete",
     title="Remove the pipeline “{title}”?",
-    sentences=[
-        "It sends nothing more. Sent messages and responses stay.",
-        "It cannot be removed while messages of it wait.",
-    ],
+    sentences=["It sends nothing more. Sent messages and responses stay."],
+    in_use="It cannot be removed while messages of it wait.",
+    uses=_open_items,
     button="Remove the pipeline",
     get=lambda visit: visit.find(pipelines.get),
     remove=lambda visit, db: pipelines.delete_pipeline(db, caller=visit.caller, **visit.ids, now=visit.now),

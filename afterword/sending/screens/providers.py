@@ -138,14 +138,14 @@ async def confirm_removal(visit: Visit) -> Response:
     words, account = visit.words, await own_account_of(visit)
     if account.pipelines:
         async with visit.read() as db:
-            titles = await providers.list_pipeline_titles(
+            found = await providers.list_pipelines(
                 db, organization_id=account.organization_id, account_id=account.account_id, limit=100
             )
         return visit.page(
             "provider_in_use.html",
             title=words("“{name}” is in use", name=name_of(visit, account)),
             back=(name_of(visit, account), url_of(account)),
-            pipelines=titles,
+            pipelines=found,
             count=account.pipelines,
         )
     return visit.confirm(

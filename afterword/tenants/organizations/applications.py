@@ -23,6 +23,7 @@ from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.tenants.organizations import assets
 
 CUSTOM_APPLICATION_TYPE_ID: Final = "0000000000000000custom"
+QUESTIONNAIRES: Final = "/console/questionnaires"
 
 Brand = Annotated[dict[str, Any], Meta(examples=[{"color_primary": "#0b6e4f", "font": "serif", "corner_radius": 4}])]
 Urls = Annotated[list[fields.Url], Meta(max_length=50)]
@@ -105,9 +106,7 @@ APPLICATION = Noun(
     visible="(cardinality($2::text[]) = 0 or t.application_id = any($2))",
     allow=_allow,
     check=_check,
-    conflict=lambda _error: errors.Conflict(
-        "The application still owns questionnaires, including archived ones.", "in_use"
-    ),
+    conflict=lambda _error: errors.Conflict("Something still belongs to the application.", "in_use"),
     screens=Screens(
         path="/console/settings/applications",
         title="Applications",
@@ -118,8 +117,23 @@ APPLICATION = Noun(
         titled="display_name",
         reads="Update",
         removal="Remove the application “{title}”?",
-        removal_sentence="It cannot be removed while it owns questionnaires, including archived ones.",
+        removal_sentence="This cannot be undone.",
         removal_button="Remove the application",
+        in_use="It cannot be removed while anything belongs to it.",
+        uses=(
+            ("Questionnaires", "questionnaire where archived_time is null and owner_application_id", QUESTIONNAIRES),
+            (
+                "Archived questionnaires",
+                "questionnaire where archived_time is not null and owner_application_id",
+                f"{QUESTIONNAIRES}?show=archived",
+            ),
+            ("Alerts", "alert where deleted_time is null and application_id", "/console/settings/alerts"),
+            ("Statuses of cases", "alert_status where application_id", "/console/settings/statuses"),
+            ("Saved reports", "custom_report where application_id", "/console/reports"),
+            ("Metadata", "metadata_definition where application_id", "/console/settings/metadata"),
+            ("Shops and help desks", "source where application_id", "/console/settings/sources"),
+            ("Webhooks", "webhook where deleted_time is null and application_id", "/console/settings/webhooks"),
+        ),
     ),
 )
 routes = Routes(tag="Applications")

@@ -102,7 +102,7 @@ def _unknown(error: errors.Conflict) -> errors.Refusal:
 
 
 def _row(words: Texts, one: LegalHold) -> dict[str, str]:
-    return {"state": words("one person") if one.responder_id else words("everybody")}
+    return {"state": words("one person") if one.responder_id else words("everybody"), "person": one.responder_id or ""}
 
 
 RETENTION = Noun(

@@ -1,5 +1,6 @@
 """Settings: the list of their pages; the people of the organization and their roles."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -13,6 +14,8 @@ from afterword.core.wire.lists import Criterion, Page
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.web import fields, html
+from afterword.listening.search import recent_values
+from afterword.sending.queue.records import VALUE_SCOPES
 from afterword.tenants.logins import links
 from afterword.tenants.organizations import checks, users
 from afterword.tenants.organizations.applications import APPLICATION, Application
@@ -176,17 +179,22 @@ async def applications_of(visit: Visit, db: Database) -> list[Application]:
     return (await nouns.rows(APPLICATION, db, **visit.caller.reach, page=page)).items
 
 
-async def only_names_of(visit: Visit, db: Database) -> list[tuple[str, str]]:
-    """The names by which somebody can be limited, each with a sentence that its values end."""
+async def only_names_of(visit: Visit, db: Database) -> list[tuple[str, str, Sequence[str]]]:
+    """The names by which somebody can be limited, each with a sentence that its values end, and values seen lately."""
     names = await checks.list_only_names(db, organization_id=visit.caller.organization_id)
-    titles = sorted((one.title_in(visit.words), name) for name, one in names.items())
-    return [(name, visit.words("Only where {name} is", name=title)) for title, name in titles]
+    may_see = VALUE_SCOPES["questionnaire"] in visit.caller.scopes
+    seen = await recent_values.list_values(db, caller=visit.caller, kind="questionnaire") if may_see else []
+    # Names whose values come again: no numbers of orders.
+    values = {one.name: [each.value for each in one.values] for one in seen if 2 * one.values_count <= one.count}
+    titles = sorted((name not in values, one.title_in(visit.words), name) for name, one in names.items())
+    return [(name, visit.words("Only where {name} is", name=title), values.get(name, ())) for _, title, name in titles]
 
 
 def only_of(form: Form) -> dict[str, Any]:
-    """The limit of a form: what it is by, and the lines of its values."""
-    lines = (line.strip() for line in form.text("only_values").splitlines())
-    return {"only_where": form.text("only_where") or None, "only_values": [line for line in lines if line]}
+    """The limit of a form: what it is by, and its values, ticked or one per line."""
+    name = form.text("only_where")
+    lines = (line.strip() for line in [*form.all(f"only_values-{name}"), *form.text("only_values").splitlines()])
+    return {"only_where": name or None, "only_values": list(dict.fromkeys(line for line in lines if line))}
 
 
 async def _make_user(visit: Visit, db: Database, *, email: str | None, name: str) -> User:

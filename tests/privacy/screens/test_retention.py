@@ -1,6 +1,7 @@
 """Retention in the settings: periods with a preview before they remove anything, the ledger, and legal holds."""
 
 from datetime import timedelta
+from html import unescape
 
 from afterword.kit import db
 from afterword.privacy import retention
@@ -42,3 +43,24 @@ async def test_retention(office: Office, browser: Browser) -> None:
         while count:
             count, after = await retention.work_next(database, after=after, now=now)
     assert "1 rows" in text_of(await browser.get(f"{PATH}/runs"))
+
+
+async def test_hold_of_a_person(office: Office, browser: Browser) -> None:
+    """The list leads to the person, whose page of erasure has no button that would be refused."""
+    person = "r" * 22
+    async with db.transaction(office.pool) as database:
+        await database.execute(
+            "insert into responder (organization_id, responder_id, created_time) values ($1, $2, now())",
+            *(office.organization_id, person),
+        )
+    erasure = f"/console/people/{person}/erasure"
+    assert ">Erase this person</button>" in (await browser.get(erasure)).text
+    assert 303 == (await browser.post(f"{PATH}/holds/new", data={**FORM, "responder_id": person})).status_code
+    assert f'<a href="/console/people/{person}">one person</a>' in (await browser.get(f"{PATH}/holds")).text
+    page = (await browser.get(erasure)).text
+    assert ("A legal hold keeps the data of this person." in page, ">Erase this person</button>" in page) == (
+        True,
+        False,
+    )
+    assert f'href="{PATH}/holds"' in unescape(page)
+    assert 409 == (await browser.post(erasure, data={"mode": "erase"})).status_code

@@ -53,8 +53,8 @@ with x as materialized (
              select expires_time, organization_id, export_id from export where (expires_time, organization_id, export_id) > ($4, $5, $6) and expires_time <= $1 order by expires_time, organization_id, export_id limit $3),
            old as materialized (
              select o.organization_id, o.export_id from x, lateral (
-               select organization_id, export_id, state from export e
-               where e.organization_id = x.organization_id and e.export_id = x.export_id offset 0) o where x.expires_time <= $1 and o.state = 'done' limit $2)
+               select organization_id, export_id, state from export t
+               where t.organization_id = x.organization_id and t.export_id = x.export_id limit $2) o where x.expires_time <= $1 and o.state = 'done' limit $2)
            update export t set state = 'expired', version = t.version + 1 from old where (t.organization_id, t.export_id) = (old.organization_id, old.export_id);
 
 -- files of exports: kept for 0:00:00, at most 200 at once
@@ -62,10 +62,11 @@ with x as materialized (
              select expires_time, organization_id, export_id from export where (expires_time, organization_id, export_id) > ($4, $5, $6) and expires_time <= $1 order by expires_time, organization_id, export_id limit $3),
            old as materialized (
              select o.organization_id, o.export_id, o.number from x, lateral (
-               select organization_id, export_id, state from export e
-               where e.organization_id = x.organization_id and e.export_id = x.export_id offset 0) e, lateral (
-               select organization_id, export_id, number from export_piece p
-               where p.organization_id = x.organization_id and p.export_id = x.export_id limit $2) o where x.expires_time <= $1 and e.state = 'expired' limit $2)
+               select organization_id, state from export t
+               where t.organization_id = x.organization_id and t.export_id = x.export_id limit $2) e,
+             lateral (
+               select organization_id, export_id, number from export_piece t
+               where t.organization_id = x.organization_id and t.export_id = x.export_id limit $2) o where x.expires_time <= $1 and e.state = 'expired' limit $2)
            delete from export_piece t using old where (t.organization_id, t.export_id, t.number) = (old.organization_id, old.export_id, old.number);
 
 -- exports: kept for 90 days, 0:00:00, at most 1000 at once
@@ -73,8 +74,8 @@ with x as materialized (
              select expires_time, organization_id, export_id from export where (expires_time, organization_id, export_id) > ($4, $5, $6) and expires_time <= $1 order by expires_time, organization_id, export_id limit $3),
            old as materialized (
              select o.organization_id, o.export_id from x, lateral (
-               select organization_id, export_id, state from export e
-               where e.organization_id = x.organization_id and e.export_id = x.export_id offset 0) o where x.expires_time <= $1 and o.state in ('expired', 'failed', 'cancelled') limit $2)
+               select organization_id, export_id, state from export t
+               where t.organization_id = x.organization_id and t.export_id = x.export_id limit $2) o where x.expires_time <= $1 and o.state in ('expired', 'failed', 'cancelled') limit $2)
            delete from export t using old where (t.organization_id, t.export_id) = (old.organization_id, old.export_id);
 
 -- runs of exports on a timetable: kept for 90 days, 0:00:00, at most 1000 at once
@@ -88,8 +89,8 @@ with x as materialized (
              select finished_time, organization_id, import_id from queue_import where (finished_time, organization_id, import_id) > ($4, $5, $6) and finished_time <= $1 order by finished_time, organization_id, import_id limit $3),
            old as materialized (
              select o.organization_id, o.import_id, o.number from x, lateral (
-               select organization_id, import_id, number from queue_import_piece p
-               where p.organization_id = x.organization_id and p.import_id = x.import_id limit $2) o where x.finished_time <= $1 and true limit $2)
+               select organization_id, import_id, number from queue_import_piece t
+               where t.organization_id = x.organization_id and t.import_id = x.import_id limit $2) o where x.finished_time <= $1 and true limit $2)
            delete from queue_import_piece t using old where (t.organization_id, t.import_id, t.number) = (old.organization_id, old.import_id, old.number);
 
 -- rows of imports: kept for 30 days, 0:00:00, at most 1000 at once
@@ -97,8 +98,8 @@ with x as materialized (
              select finished_time, organization_id, import_id from queue_import where (finished_time, organization_id, import_id) > ($4, $5, $6) and finished_time <= $1 order by finished_time, organization_id, import_id limit $3),
            old as materialized (
              select o.organization_id, o.import_id, o.row from x, lateral (
-               select organization_id, import_id, row from queue_import_row p
-               where p.organization_id = x.organization_id and p.import_id = x.import_id limit $2) o where x.finished_time <= $1 and true limit $2)
+               select organization_id, import_id, row from queue_import_row t
+               where t.organization_id = x.organization_id and t.import_id = x.import_id limit $2) o where x.finished_time <= $1 and true limit $2)
            delete from queue_import_row t using old where (t.organization_id, t.import_id, t.row) = (old.organization_id, old.import_id, old.row);
 
 -- imports: kept for 30 days, 0:00:00, at most 1000 at once
@@ -114,8 +115,8 @@ with x as materialized (
              select created_time, organization_id, list_id from queue_list where (created_time, organization_id, list_id) > ($4, $5, $6) and created_time <= $1 order by created_time, organization_id, list_id limit $3),
            old as materialized (
              select o.organization_id, o.list_id from x, lateral (
-               select organization_id, list_id, content from queue_list l
-               where l.organization_id = x.organization_id and l.list_id = x.list_id offset 0) o where x.created_time <= $1 and o.content is not null limit $2)
+               select organization_id, list_id, content from queue_list t
+               where t.organization_id = x.organization_id and t.list_id = x.list_id limit $2) o where x.created_time <= $1 and o.content is not null limit $2)
            update queue_list t set content = null from old where (t.organization_id, t.list_id) = (old.organization_id, old.list_id);
 
 -- lists: kept for 30 days, 0:00:00, at most 1000 at once
@@ -159,8 +160,8 @@ with x as materialized (
              select organization_id, webhook_id from webhook where (organization_id, webhook_id) > ($4, $5) order by organization_id, webhook_id limit $3),
            old as materialized (
              select o.organization_id, o.delivery_id from x, lateral (
-               select active from webhook w
-               where w.organization_id = x.organization_id and w.webhook_id = x.webhook_id offset 0) w, lateral (
+               select organization_id, active from webhook t
+               where t.organization_id = x.organization_id and t.webhook_id = x.webhook_id limit $2) w, lateral (
                select d.organization_id, d.delivery_id, d.created_time, d.state from delivery d
                where d.organization_id = x.organization_id and d.webhook_id = x.webhook_id and d.created_time <= $1
                order by d.created_time limit $2) o where o.created_time <= $1 and not w.active and o.state = 'scheduled' limit $2)
@@ -207,9 +208,8 @@ with x as materialized (
              select organization_id, response_import_id from response_import where (organization_id, response_import_id) > ($4, $5) order by organization_id, response_import_id limit $3),
            old as materialized (
              select o.organization_id, o.response_import_id from x, lateral (
-               select organization_id, response_import_id, state, updated_time from response_import i
-               where i.organization_id = x.organization_id and i.response_import_id = x.response_import_id
-               offset 0) o where o.updated_time <= $1 and o.state = 'removed' limit $2)
+               select organization_id, response_import_id, state, updated_time from response_import t
+               where t.organization_id = x.organization_id and t.response_import_id = x.response_import_id limit $2) o where o.updated_time <= $1 and o.state = 'removed' limit $2)
            delete from response_import t using old where (t.organization_id, t.response_import_id) = (old.organization_id, old.response_import_id);
 
 -- files of responses: kept for 7 days, 0:00:00, at most 2 at once

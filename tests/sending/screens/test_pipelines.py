@@ -55,9 +55,25 @@ async def test_new_and_switched_on(client: Client, browser: httpx2.AsyncClient) 
     assert 303 == (await browser.post(f"{path}/switch", data={"paused": ""})).status_code
     assert ">On<" in (await browser.get(path)).text
     assert "Later" in (await browser.get(PIPELINES)).text
-    assert "cannot be removed" in (await browser.get(f"{path}/removal")).text
+    assert "cannot be removed" not in (await browser.get(f"{path}/removal")).text
     assert 303 == (await browser.post(f"{path}/removal")).status_code
     assert 404 == (await browser.get(path)).status_code
+
+
+async def test_removal_while_messages_wait(client: Client, browser: httpx2.AsyncClient) -> None:
+    """The page counts them and leads to them, and has no button that would be refused."""
+    await client.create(send_time=f"{YEAR + 1}-01-15T10:30:00+02:00")
+    path = path_of(client)
+    page = await browser.get(f"{path}/removal")
+    assert (
+        "cannot be removed while messages of it wait" in page.text,
+        "Remove the pipeline</button>" in page.text,
+    ) == (True, False)
+    waiting = re.search(r'<a href="([^"]+)">Waiting</a>: 1<', page.text)
+    assert waiting is not None
+    assert "tab=waiting" in unescape(waiting[1])
+    assert 200 == (await browser.get(unescape(waiting[1]))).status_code
+    assert 409 == (await browser.post(f"{path}/removal")).status_code
 
 
 async def test_webhook(client: Client, browser: httpx2.AsyncClient) -> None:

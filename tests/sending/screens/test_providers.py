@@ -71,7 +71,7 @@ async def test_in_use(office: Office, owner: httpx2.AsyncClient) -> None:
     assert "1 pipeline moves to it at once." in (await owner.get(f"{path}/default")).text
     await owner.post(f"{path}/default")
     page = await owner.get(f"{path}/removal")
-    assert ("After delivery" in page.text, 'action="' + path in page.text) == (True, False)
+    assert (">After delivery</a>" in page.text, 'action="' + path in page.text) == (True, False)
 
 
 async def test_test_message(office: Office, monkeypatch: pytest.MonkeyPatch, owner: httpx2.AsyncClient) -> None:

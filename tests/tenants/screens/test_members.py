@@ -6,6 +6,8 @@ import re
 import httpx2
 import pytest
 
+from afterword.asking.questionnaires import service as questionnaires
+from afterword.asking.questionnaires.library import service as library
 from afterword.kit import db
 from afterword.tenants.logins.links import LINKS_PER_HOUR
 from afterword.tenants.screens.account import ACCOUNT
@@ -100,6 +102,51 @@ class TestPeople:
             assert 403 == (await bens.get(PEOPLE)).status_code
             assert '<span class="chip">Station, Harbour Street</span>' in (await bens.get(ACCOUNT)).text
         assert '<span class="chip">Station' not in (await browser.get(ACCOUNT)).text
+
+    async def test_limit_by_values_of_responses(self, office: Office, ben: str, browser: Browser) -> None:
+        """Values that came again are boxes to tick beside the free text; those of other names do not count."""
+        assert 'type="checkbox" name="only_values-' not in (await browser.get(f"{PEOPLE}/{ben}")).text
+        async with db.transaction(office.pool) as database:
+            now = database.clock.now()
+            imported = await questionnaires.import_file(
+                database,
+                organization_id=office.organization_id,
+                application_id=office.application_id,
+                text=library.text("relationship"),
+                slug="branches",
+                now=now,
+            )
+            await database.execute(
+                "insert into responder (organization_id, responder_id, created_time) values ($1, $2, now())",
+                *(office.organization_id, "r" * 22),
+            )
+            await database.execute(
+                """insert into questionnaire_instance (organization_id, instance_id, questionnaire_id, version_id,
+                     responder_id, short_code, valid_days, editable, question_ids, locale, metadata,
+                     created_time)
+                   select $1, repeat(n::text, 22), $2, $3, repeat('r', 22), repeat(n::text, 12), 30, true, '{}', 'en',
+                     jsonb_build_object('store_id', 'Station',
+                     'transaction_id', n::text), now()
+                   from generate_series(1, 3) n""",
+                *(office.organization_id, imported.questionnaire.questionnaire_id),
+                imported.questionnaire.published_version_id,
+            )
+        page = (await browser.get(f"{PEOPLE}/{ben}")).text
+        assert '<input type="checkbox" name="only_values-store_id" value="Station">' in page
+        assert "only_values-transaction_id" not in page
+        version = re.search(r'name="version" value="(\d+)"', page)
+        assert version is not None
+        document = {
+            "role": "agent",
+            "version": version[1],
+            "only_where": "store_id",
+            "only_values": "Station\nHarbour Street",
+        }
+        ticked = {"only_values-store_id": "Station", "only_values-carrier": "DHL"}
+        assert 303 == (await self.change(browser, ben, **document, **ticked)).status_code
+        page = (await browser.get(f"{PEOPLE}/{ben}")).text
+        assert '<input type="checkbox" name="only_values-store_id" value="Station" checked>' in page
+        assert ">\nHarbour Street</textarea>" in page
 
     async def test_invited_again_and_again(self, office: Office, browser: Browser) -> None:
         """The address may be a stranger's."""

@@ -4,6 +4,8 @@ import re
 from html import unescape
 
 from afterword.console import settings
+from afterword.kit import db
+from tests.making import make_application
 from tests.sending.screens.test_pipelines import version_of
 from tests.tenants.logins.conftest import EMAIL, Browser, Office, browser_of, log_in
 
@@ -47,6 +49,27 @@ async def test_application_that_is_off(office: Office) -> None:
         await log_in(browser, email=EMAIL)
         assert 303 == (await browser.post(f"{APPLICATIONS}/new", data={**SHOP, "active": ""})).status_code
         assert ">off<" in (await browser.get(APPLICATIONS)).text
+
+
+async def test_application_that_owns_something(office: Office) -> None:
+    """The page counts and links the things that refuse the removal, a status too, and has no button then."""
+    async with browser_of(office.pool) as browser:
+        await log_in(browser, email=EMAIL)
+        made = await make_application(office.pool, office.organization_id, "Second shop")
+        path = f"{APPLICATIONS}/{made}/removal"
+        assert ">Remove the application</button>" in (await browser.get(path)).text
+        async with db.transaction(office.pool) as database:
+            await database.execute(
+                """insert into alert_status (organization_id, status_id, application_id, title, color, created_time,
+                     updated_time)
+                   values ($1, 100, $2, 'Parked', '#005d69', now(), now())""",
+                *(office.organization_id, made),
+            )
+        page = unescape((await browser.get(path)).text)
+        assert ("cannot be removed" in page, ">Remove the application</button>" in page) == (True, False)
+        assert '<a href="/console/settings/statuses">Statuses of cases</a>: 1<' in page
+        refused = await browser.post(path)
+        assert (409, True) == (refused.status_code, "Something still belongs to the application." in refused.text)
 
 
 async def test_pages_of_the_settings(browser: Browser) -> None:

@@ -46,7 +46,6 @@ KINDS: Final[Mapping[str, Kind]] = {
     "accepted": "accepted", "sent": "accepted", "delivered": "delivered", "read": "delivered",
     "undelivered": "failed", "failed": "failed",
 }  # fmt: skip
-RECEIVED: Final = "received"  # the status of a message to us
 # Messages of one of these words opt out, by the rules of its carriers; STOP_TYPE is the provider's own verdict.
 STOP_WORDS: Final = frozenset({"stop", "stopall", "unsubscribe", "cancel", "end", "quit", "optout", "revoke"})
 STOP_TYPE: Final = "STOP"
@@ -136,7 +135,7 @@ def parse_callback(headers: Mapping[str, str], query: str, body: bytes, url: str
     _check_signature(headers.get("x-twilio-signature"), url, pairs, settings.auth_token)
     fields = dict(pairs)
     status = fields.get("MessageStatus") or fields.get("SmsStatus") or ""
-    if status == RECEIVED:
+    if status == "received":
         return [Report(kind="unsubscribed", recipient=fields.get("From"))] if _is_stop(fields) else []
     kind = KINDS.get(status)
     if kind is None:
