@@ -220,7 +220,7 @@ async def delete_row(noun: Noun[R], change: Change[R]) -> None:
 
 
 async def list_uses(noun: Noun[R], db: Database, *, caller: Caller, key: Any) -> list[tuple[str, int, str]]:
-    """What refuses the removal, with its number and its page."""
+    """Those that refuse the removal: what they are, how many, and their page."""
     uses = noun.screens.uses if noun.screens else ()
     counts = await db.fetch_row(count_uses(noun), caller.organization_id, key) if uses else None
     return [(text, count, url) for (text, _, url), count in zip(uses, counts or (), strict=True) if count]

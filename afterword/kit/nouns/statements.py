@@ -102,7 +102,7 @@ def absent_version(noun: Noun[Any]) -> int:
 
 
 def count_uses(noun: Noun[Any]) -> LiteralString:
-    """What refuses the removal of the key $2, a column each."""
+    """A column for each use that refuses the removal of the key $2."""
     uses = noun.screens.uses if noun.screens else ()
     return f"select {', '.join(f'(select count(*) from {rows} = $2 and organization_id = $1)' for _, rows, _ in uses)}"
 
