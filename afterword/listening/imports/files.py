@@ -74,8 +74,6 @@ def read(path: Path, source: BinaryIO) -> tuple[Table, Rows]:
         names, rows = _csv(io.BytesIO(tables.csv_of(_bounded(source, WORKBOOK_BYTES_MAX))), head=b"")
     else:
         names, rows = _csv(source, head=head)
-    if len(names) > COLUMNS_MAX:
-        raise errors.Invalid.at("", "too_many", Sentence("A file has at most {n} columns.", n=COLUMNS_MAX))
     return headed(names, rows, SAMPLE_ROWS)
 
 
@@ -136,7 +134,9 @@ def _until(text: Iterable[str], ended: list[bool]) -> Iterator[str]:
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """No two alike: the second "Why?" is "Why? (2)"."""
+    """No two alike: the second "Why?" is "Why? (2)". Raises Invalid for too many."""
+    if len(names) > COLUMNS_MAX:
+        raise errors.Invalid.at("", "too_many", Sentence("A file has at most {n} columns.", n=COLUMNS_MAX))
     found: dict[str, int] = {}  # by name, how often it stood there
     chosen: list[str] = []
     for name in names:
@@ -163,7 +163,7 @@ def _json(content: bytes) -> tuple[list[str], Rows]:
         raise errors.Invalid.at("", "wrong_type", Sentence(message, names=", ".join(LISTS)))
     flat = [dict(_flat(one)) for one in listed]
     names = [*dict.fromkeys(name for one in flat for name in one)]
-    return names, ([one.get(name, "") for name in names] for one in flat)
+    return _distinct(names), ([one.get(name, "") for name in names] for one in flat)
 
 
 def _flat(row: Mapping[str, Any], prefix: str = "", depth: int = 1) -> Iterator[tuple[str, str]]:
