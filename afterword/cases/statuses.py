@@ -27,7 +27,7 @@ class StatusInUse(errors.Conflict):
 class AlertStatusDeletion(fields.Request):
     """The status for the alerts and cases that have the deleted one."""
 
-    move_to: StatusId | UnsetType = UNSET
+    move_to: Annotated[StatusId | UnsetType, Editable("Their status from now on", "", "choice")] = UNSET
 
 
 class AlertStatus(Record, kw_only=True):
@@ -144,7 +144,7 @@ STATUS = Noun(
         removal="Remove the status “{title}”?",
         removal_sentence="This cannot be undone.",
         removal_button="Remove the status",
-        in_use="It cannot be removed while an alert or a case has it.",
+        in_use="Alerts or cases have it. They get the status that you choose here.",
         uses=(
             ("Alerts", "alert where deleted_time is null and status_id", "/console/settings/alerts"),
             ("Cases", "alert_instance where status_id", "/console/cases"),

@@ -60,7 +60,8 @@ async def answers_of(db: Database, *, caller: Caller, instance_id: str, words: T
             continue
         asked = localized(question, instance.locale)
         text = text_of(question, answer.value, answer.other_text, instance.locale, words)
-        files = _files(instance_id, answer.value) if question.shape == "files" else ()
+        uploads = answer.value if question.shape == "files" else ()
+        files = [(one["name"], f"/console/responses/{instance_id}/file/{one['file_id']}") for one in uploads]
         shown.append(
             ShownAnswer(
                 asked.plain_title, text, question.shape in {"text", "contact"}, max(question.scale, default=None), files
@@ -117,10 +118,6 @@ def note_person(visit: Visit, responder_id: str | None) -> None:
         await visit.load(profiles.note, caller=visit.caller, action="read", **seen, now=visit.now)
 
     visit.afterwards = BackgroundTask(note)
-
-
-def _files(instance_id: str, value: Any) -> list[tuple[str, str]]:
-    return [(one["name"], f"/console/responses/{instance_id}/file/{one['file_id']}") for one in value]
 
 
 def _plain(value: Any, words: Texts) -> str:

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.cases.statuses import STATUS
-from afterword.console.inputs import Input, Options, document_of, form_page, read_as, same_version
+from afterword.console.inputs import Input, Options, document_of, form_page, read_as, same_version, shown
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings import SETTINGS
 from afterword.kit.db import Database
@@ -122,6 +122,7 @@ class _NounScreens:
         self._list = noun.screens.path
         self._one = f"{self._list}/{{{noun.key}}}"
         self._inputs, self._later = inputs_of(noun), inputs_of(noun, later=True)
+        self._moves = inputs_of(noun.deletion) if noun.deletion else ()
         self._options = options
 
     def declare(self, without: Collection[Part]) -> Screens:
@@ -184,20 +185,33 @@ class _NounScreens:
     async def confirm_removal(self, visit: Visit) -> Response:
         words, row, screens = visit.words, await self._row(visit), self._screens
         async with visit.read() as db:
-            uses = await nouns.list_uses(self._noun, db, caller=visit.caller, key=self._key(visit))
+            found = await nouns.list_uses(self._noun, db, caller=visit.caller, key=self._key(visit))
+            others = await self._others(visit, db, row) if found and self._moves else []
+        uses = [(text, words.count(n, is_capped=n == nouns.USES_COUNTED_MAX), url) for text, n, url in found]
+        ends = [] if uses and not others else [words(screens.removal_sentence)]
         return visit.confirm(
             title=words(screens.removal, title=_title(self._noun, row)),
-            sentences=[words(screens.in_use if uses else screens.removal_sentence)],
+            sentences=[words(screens.in_use), *ends] if uses else ends,
             uses=uses,
+            fields=shown(visit, self._moves, None, {one.name: others for one in self._moves}) if others else (),
             button=words(screens.removal_button),
             back="" if "update" in self._noun.operations else self._list,
         )
 
     async def remove(self, visit: Visit) -> Response:
         await self._row(visit)
+        deletion, document = self._noun.deletion, document_of(visit.form, self._moves)
+        options = read_as(deletion, document, visit).named() if deletion and visit.form.values else None
         async with visit.write() as db:
-            await nouns.delete(self._noun, db, key=self._key(visit), **visit.acting)
+            await nouns.delete(self._noun, db, key=self._key(visit), options=options, **visit.acting)
         return html.redirect(f"{self._list}?done=removed")
+
+    async def _others(self, visit: Visit, db: Database, row: Any) -> list[tuple[str, str]]:
+        """The keys and titles of those that can stand in for the row: of the organization, or of its application."""
+        noun, page = self._noun, nouns.whole_page(self._noun)
+        found = await nouns.rows(noun, db, **visit.caller.reach, user_id=visit.caller.user_id, page=page)
+        others = [one for one in found.items if one != row and one.application_id in {None, row.application_id}]
+        return [(str(getattr(one, noun.key)), self._line(visit, one)["title"]) for one in others]
 
     async def form(self, visit: Visit, row: Any = None, refusal: errors.Refusal | None = None) -> Response:
         noun, screens, words = self._noun, self._screens, visit.words

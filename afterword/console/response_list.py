@@ -244,8 +244,8 @@ def _count(visit: Visit, counted: responses.TabCounts | None, tab: Tab) -> str |
     if counted is None:
         return None
     count = counted.counts[tab]
-    is_more = counted.is_part or count > responses.FOUND_MAX
-    return f"{visit.words.count(min(count, responses.FOUND_MAX))}{'+' if is_more else ''}"
+    is_capped = counted.is_part or count > responses.FOUND_MAX
+    return visit.words.count(min(count, responses.FOUND_MAX), is_capped=is_capped)
 
 
 async def chips_of(

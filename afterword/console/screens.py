@@ -93,7 +93,7 @@ SECTIONS: Final[tuple[tuple[str, Marked, str | None, str], ...]] = (
 
 
 Found = TypeVar("Found")
-Use = tuple[Marked, int, str]  # what it is, how many (0: unsaid), and the page that shows it
+Use = tuple[Marked, str, str]  # what it is, how many where that is said, and the page that shows it
 
 
 class Form(msgspec.Struct, frozen=True):
@@ -314,16 +314,17 @@ class Visit(Guest):
         back: str = "",
         is_harmless: bool = False,
         uses: Sequence[Use] = (),
+        fields: Sequence[Mapping[str, Any]] = (),
         **hidden: str,
     ) -> Response:
         """The page before an act: the thing and how many, and one button, in red unless the act `is_harmless`.
 
         `action`: where it is posted to, else to its own address; `back`: the page before it, else one step up.
-        `uses`: what stands against the act, which then has no button.
+        `uses`: what stands against the act, which then has no button, unless there are `fields` to say what follows.
         """
         here = self.request.url.path
         values: dict[str, Any] = {"sentences": sentences, "button": button, "is_harmless": is_harmless, "uses": uses}
-        values |= {"action": action or here, "back": back or here.rpartition("/")[0]}
+        values |= {"action": action or here, "back": back or here.rpartition("/")[0], "fields": fields}
         return self.page("confirm.html", title=title, hidden=sorted(hidden.items()), **values)
 
 

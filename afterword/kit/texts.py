@@ -54,9 +54,9 @@ class Texts:
         text = text.format_map({name: _isolated(value) for name, value in values.items()})
         return _TWO_STOPS.sub(r"\1", text) if _STOP in text else text
 
-    def plural(self, one: Marked, many: Marked, number: int) -> str:
-        """The form for this number, by the language's own rule; `{n}` stands for the number."""
-        return self._catalogue.ngettext(one, many, number).replace("{n}", self.count(number))
+    def plural(self, one: Marked, many: Marked, number: int, *, is_capped: bool = False) -> str:
+        """The form for this number, by the language's own rule; `{n}` stands for the number, as `count` writes it."""
+        return self._catalogue.ngettext(one, many, number).replace("{n}", self.count(number, is_capped=is_capped))
 
     def said(self, message: str) -> str:
         """The sentence of a refusal in the language; English where the catalogue lacks it."""
@@ -108,9 +108,11 @@ class Texts:
         names: Any = self._locale.territories
         return str(names.get(code, code))
 
-    def count(self, count: float | str) -> str:
-        """A number in groups of thousands; a text such as "1000+" as it is."""
-        return count if isinstance(count, str) else _decimal(count, self._locale, is_grouped=True)
+    def count(self, count: float | str, *, is_capped: bool = False) -> str:
+        """A number in groups of thousands, with a plus where counting ended there; a text of it as it is."""
+        if isinstance(count, str):
+            return count
+        return f"{_decimal(count, self._locale, is_grouped=True)}{'+' if is_capped else ''}"
 
     def number(self, number: float) -> str:
         """A number with the language's point, all its decimals and nothing between thousands."""

@@ -46,7 +46,7 @@ OF_OURS: Final = (
     "list_options", "count_newer", "count_facets", "list_closed", "list_batches", "list_captured", "get_seconds",
     "update_seconds", "count_waiting", "update_due_times", "update_sent_times", "list_lists", "get_attention",
     "get_first_steps", "update_first_steps", "list_only_names", "list_response_imports",
-    "get_has_organization", "get_owner_email", "list_runs", "get_time_zone", "update_to_frozen",
+    "get_has_organization", "get_owner_email", "list_runs", "get_time_zone", "update_to_frozen", "list_overviews",
 )  # fmt: skip
 OF_US_ALONE: Final = {
     **dict.fromkeys(OF_OURS, "asks for ours"),
@@ -61,7 +61,6 @@ OF_US_ALONE: Final = {
     "get_is_alone": "whether ours is alone on the installation",
     "get_figures": "tells of no messages for a foreign account",
     "count_domains": "a domain is anybody's; what is counted is ours",
-    "count_of_questionnaires": "counts none for a foreign questionnaire",
     "list_items_by_address": "an address is the client's own word",
     "get_unknown": "says which id is not ours",
     "get_daily_counts": "tells how far the reader of the log is behind; tests/listening/reports/test_daily_counts.py",

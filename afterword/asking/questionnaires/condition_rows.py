@@ -171,17 +171,13 @@ def offered(words: Texts, subjects: Subjects) -> list[dict[str, Any]]:
             "is_closed": bool(one.labels or one.scale),
             "values": [
                 *((text, "", True) for text in one.ranges),
-                *((text, "", False) for text in _values(one)),
+                *((text, "", False) for text in one.labels.values() or map(str, one.scale)),
                 *((text, words.plural("seen {n} time", "seen {n} times", count), False) for text, count in one.seen),
             ],
         }
         for one in subjects.values()
         if len(one.labels) <= SUGGESTED_MAX
     ]
-
-
-def _values(subject: Subject) -> list[str]:
-    return list(subject.labels.values()) or [str(value) for value in subject.scale]
 
 
 def faults(words: Texts, rows: Iterable[Row], subjects: Subjects) -> list[FieldError]:

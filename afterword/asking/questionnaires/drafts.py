@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, LiteralString
 
 import msgspec
 from msgspec import Meta, field
@@ -22,6 +22,7 @@ from afterword.core.questionnaires.metadata import Declared
 from afterword.core.questionnaires.translations import Sources
 from afterword.core.reading.documents import LOCALES_MAX
 from afterword.core.reading.findings import FINDINGS_MAX, Finding, Findings
+from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database
 from afterword.kit.db.columns import columns_of
 from afterword.kit.nouns.declaration import Hidden
@@ -47,14 +48,31 @@ class DraftRecord(msgspec.Struct, frozen=True, kw_only=True):
 class State(msgspec.Struct, frozen=True, kw_only=True):
     """The published version of a questionnaire, None where there is none, and whether its draft differs from it."""
 
-    questionnaire_id: str
     number: int | None
     published_time: datetime | None
     draft_time: datetime | None
     is_changed: bool
 
 
+class Overview(State, frozen=True, kw_only=True):
+    """A questionnaire in the list of them."""
+
+    questionnaire_id: str
+    display_name: str
+    active: bool
+    archived_time: datetime | None
+    created_time: datetime
+    response_count: int  # since `from_time`, up to a limit
+
+
 _COLUMNS: Final = columns_of(DraftRecord)
+_STATE: Final[LiteralString] = """v.number, v.published_time, d.updated_time as draft_time,
+  d.definition is not null and d.definition is distinct from v.definition as is_changed"""
+_OF_QUESTIONNAIRES: Final[LiteralString] = """questionnaire q
+  left join questionnaire_version v on v.organization_id = q.organization_id
+    and v.version_id = q.published_version_id
+  left join questionnaire_draft d on d.organization_id = q.organization_id
+    and d.questionnaire_id = q.questionnaire_id"""
 
 
 async def get_draft_record(db: Database, *, organization_id: str, questionnaire_id: str) -> DraftRecord | None:
@@ -64,19 +82,34 @@ async def get_draft_record(db: Database, *, organization_id: str, questionnaire_
     )
 
 
-async def list_states(db: Database, *, organization_id: str, questionnaire_ids: Sequence[str]) -> dict[str, State]:
-    rows = await db.fetch(
-        """select q.questionnaire_id, v.number, v.published_time, d.updated_time as draft_time,
-             d.definition is not null and d.definition is distinct from v.definition as is_changed
-           from questionnaire q
-           left join questionnaire_version v on v.organization_id = q.organization_id
-             and v.version_id = q.published_version_id
-           left join questionnaire_draft d on d.organization_id = q.organization_id
-             and d.questionnaire_id = q.questionnaire_id
-           where q.organization_id = $1 and q.questionnaire_id = any($2::text[])""",
-        *(organization_id, list(questionnaire_ids)),
+async def get_state(db: Database, *, organization_id: str, questionnaire_id: str) -> State:
+    return await db.records(State).fetch_one(
+        f"""select {_STATE} from {_OF_QUESTIONNAIRES}
+           where q.organization_id = $1 and q.questionnaire_id = $2""",
+        *(organization_id, questionnaire_id),
     )
-    return {row["questionnaire_id"]: State(**row) for row in rows}
+
+
+async def list_overviews(
+    db: Database,
+    *,
+    organization_id: str,
+    application_ids: Sequence[str],
+    from_time: datetime,
+    limit: int,
+    page: Page,
+) -> Rows[Overview]:
+    """Questionnaires, with the number of their responses since `from_time`, counted up to `limit`."""
+    return await db.records(Overview).fetch_list(
+        f"""select q.questionnaire_id, q.display_name, q.active, q.archived_time, q.created_time, {_STATE},
+             (select count(*) from (
+                select from response r where r.organization_id = $1 and r.questionnaire_id = q.questionnaire_id
+                  and not r.test and r.submitted_time >= $3 limit $4) r) as response_count
+           from {_OF_QUESTIONNAIRES}
+           where q.organization_id = $1 and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))""",
+        *(organization_id, list(application_ids), from_time, limit),
+        page=page,
+    )
 
 
 async def _insert_draft(

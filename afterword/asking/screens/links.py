@@ -86,7 +86,7 @@ async def list_links(visit: Visit, db: Database) -> Response:
                     "state": words(STATES[one.state_at(visit.now)]),
                     "is_open": one.state_at(visit.now) == "open",
                     "address": visit.public_pages.link_url(one.key),
-                    "count": f"{words.count(counts[one.link_id])}{'+' if counts[one.link_id] == COUNTED_MAX else ''}",
+                    "count": words.count(counts[one.link_id], is_capped=counts[one.link_id] == COUNTED_MAX),
                     "responses_url": responses_url(one) if counts[one.link_id] else "",
                 }
                 for one in found.items

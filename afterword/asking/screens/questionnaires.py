@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import ids
-from afterword.asking.questionnaires import access, api, drafts, imports, store
-from afterword.asking.questionnaires.drafts import DraftRecord, State
+from afterword.asking.questionnaires import access, api, drafts, imports
+from afterword.asking.questionnaires.drafts import DraftRecord, Overview, State
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.cases import rules
 from afterword.console.response_list import ResponseFilter
@@ -31,7 +31,6 @@ from afterword.kit.texts import Marked, Texts, tables_of
 from afterword.kit.ui.lists import ROWS, Column, Listing, Tab, address, behind, page_links
 from afterword.kit.ui.text import near_moment
 from afterword.kit.web import fields
-from afterword.listening.responses import service as responses
 from afterword.sending.pipelines import store as pipelines_store
 from afterword.sending.pipelines.resources import state_of
 from afterword.sending.screens import pipelines
@@ -236,23 +235,15 @@ async def list_questionnaires(visit: Visit, db: Database) -> Response:
     words, is_archive = visit.words, visit.query.get("show") == "archived"
     chosen = {"show": "archived"} if is_archive else {}
     page = Page.first(LISTING, limit=ROWS)
-    found = await store.list_questionnaires(
+    found = await drafts.list_overviews(
         db,
         **visit.caller.part,
+        from_time=visit.now - timedelta(days=DAYS),
+        limit=COUNTED_MAX + 1,
         page=behind(
             replace(page, criteria=(Criterion("NOT_NULL" if is_archive else "NULL", ARCHIVED, None),)),
             visit.query.get("after", ""),
         ),
-    )
-    ids = [one.questionnaire_id for one in found.items]
-    organization_id = visit.caller.organization_id
-    states = await drafts.list_states(db, organization_id=organization_id, questionnaire_ids=ids)
-    counts = await responses.count_of_questionnaires(
-        db,
-        organization_id=organization_id,
-        questionnaire_ids=ids,
-        from_time=visit.now - timedelta(days=DAYS),
-        limit=COUNTED_MAX + 1,
     )
     may_create = "Questionnaire.Create" in visit.caller.scopes
     return visit.page(
@@ -260,7 +251,7 @@ async def list_questionnaires(visit: Visit, db: Database) -> Response:
         title=words("Questionnaires"),
         new_url=NEW if may_create else "",
         list=Listing(
-            rows=[_row(visit, one, states[one.questionnaire_id], counts[one.questionnaire_id]) for one in found.items],
+            rows=[_row(visit, one) for one in found.items],
             columns=[
                 Column(text=words("Name")),
                 Column(text=words("Published")),
@@ -280,14 +271,15 @@ async def list_questionnaires(visit: Visit, db: Database) -> Response:
     )
 
 
-def _row(visit: Visit, one: Questionnaire, state: State, count: int) -> dict[str, Any]:
+def _row(visit: Visit, one: Overview) -> dict[str, Any]:
+    count = one.response_count
     return {
         "url": f"{PATH}/{one.questionnaire_id}",
         "name": one.display_name,
         "is_off": not one.active and one.archived_time is None,
-        "published": published_text(visit, state),
-        "draft": draft_text(visit, state),
-        "count": f"{visit.words.count(min(count, COUNTED_MAX))}{'+' if count > COUNTED_MAX else ''}",
+        "published": published_text(visit, one),
+        "draft": draft_text(visit, one),
+        "count": visit.words.count(min(count, COUNTED_MAX), is_capped=count > COUNTED_MAX),
         "responses_url": ResponseFilter(questionnaire_id=one.questionnaire_id, period=str(DAYS)).url() if count else "",
     }
 
@@ -321,14 +313,12 @@ def draft_text(visit: Visit, state: State) -> str:
 async def overview(visit: Visit, db: Database) -> Response:
     work = await work_of(visit, db)
     questionnaire = work.questionnaire
-    states = await drafts.list_states(
-        db, organization_id=questionnaire.organization_id, questionnaire_ids=[questionnaire.questionnaire_id]
-    )
+    state = await drafts.get_state(db, **questionnaire.key)
     senders = await _senders(visit, db, questionnaire)
     imported_from = await imports.get_format(db, **questionnaire.key)
     may_alert = {"Alert.Create", "Alert.Update"} <= visit.caller.scopes and questionnaire.archived_time is None
     unhappy = await rules.unhappy_of(db, questionnaire=questionnaire) if may_alert else None
-    state, problems, scopes = states[questionnaire.questionnaire_id], work.problems(visit), visit.caller.scopes
+    problems, scopes = work.problems(visit), visit.caller.scopes
     is_open = questionnaire.archived_time is None
     may_update = "Questionnaire.Update" in scopes and is_open
     edit = (visit.words("Edit the questions"), f"{work.path}/edit")

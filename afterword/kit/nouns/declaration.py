@@ -203,7 +203,8 @@ class Screens(msgspec.Struct, Generic[R], frozen=True, kw_only=True):
     fill in; `reads`: the right that opens the list; `is_dated`: the list says when each was made; `proof`: the password
     must have been given lately; `has_page`: the console has a page of its own for one, and the form is at /edit below
     it; `shown_once`: said where a secret is shown once. `uses`: what refuses the removal of a key: what it is, the
-    table up to its column of the key, and the page that shows it; `in_use`: said while there is any.
+    table up to its column of the key, and the page that shows it; `in_use`: said while there is any. Where the noun's
+    `deletion` takes another key, for what uses the row, the page asks for it.
     """
 
     path: str
@@ -281,7 +282,7 @@ class Noun(msgspec.Struct, Generic[R], frozen=True, kw_only=True, eq=False, dict
     filled_later: tuple[LiteralString, ...] = ()
     also_set: LiteralString = ""
     lock: LiteralString = "for no key update"
-    deletion: type[msgspec.Struct] | None = None
+    deletion: type[fields.Request] | None = None
     new_key: Callable[[Change[R]], Awaitable[Any]] = new_id
     check: Callable[[Change[R]], Awaitable[None]] = _no_rule
     fixed: Callable[[Caller, R], errors.Refusal | None] = _open

@@ -219,10 +219,13 @@ async def delete_row(noun: Noun[R], change: Change[R]) -> None:
         await change.db.execute(statements_of(noun).delete, change.caller.organization_id, change.key)
 
 
+USES_COUNTED_MAX: Final = 1_000
+
+
 async def list_uses(noun: Noun[R], db: Database, *, caller: Caller, key: Any) -> list[tuple[str, int, str]]:
-    """Those that refuse the removal: what they are, how many, and their page."""
+    """Those that refuse the removal: what they are, how many up to USES_COUNTED_MAX, and their page."""
     uses = noun.screens.uses if noun.screens else ()
-    counts = await db.fetch_row(count_uses(noun), caller.organization_id, key) if uses else None
+    counts = await db.fetch_row(count_uses(noun), caller.organization_id, key, USES_COUNTED_MAX) if uses else None
     return [(text, count, url) for (text, _, url), count in zip(uses, counts or (), strict=True) if count]
 
 

@@ -102,9 +102,10 @@ def absent_version(noun: Noun[Any]) -> int:
 
 
 def count_uses(noun: Noun[Any]) -> LiteralString:
-    """A column for each use that refuses the removal of the key $2."""
+    """A column for each use of the key $2, counted up to $3."""
     uses = noun.screens.uses if noun.screens else ()
-    return f"select {', '.join(f'(select count(*) from {rows} = $2 and organization_id = $1)' for _, rows, _ in uses)}"
+    ours: LiteralString = "= $2 and organization_id = $1 limit $3"
+    return f"select {', '.join(f'(select count(*) from (select from {rows} {ours}) used)' for _, rows, _ in uses)}"
 
 
 def _insert(noun: Noun[Any]) -> LiteralString:

@@ -135,7 +135,7 @@ def funnel_view(
 ) -> View:
     """Stages with their counts, each with its share of the first; `urls`: of what they count."""
     links = urls or [""] * len(figures)
-    counts = [_count(figure) for _, figure in figures]
+    counts = [0 if figure.suppressed else int(figure.measure.value or 0) for _, figure in figures]
     first = counts[0] if counts else 0
     places = charts.bars(counts, of=max(first, *counts, 0), mirrored=words.direction == "rtl")
     shares = [
@@ -260,7 +260,3 @@ def figure_band(figure: Figure) -> str:
 def _hour(words: Texts, square: Square, count: int) -> Entry:
     text = f"{words.weekday(square.day)} {square.hour}:00: {words.count(count)}"
     return Entry(name="", text=text, bar=square.bar, level=square.level)
-
-
-def _count(figure: Figure) -> int:
-    return 0 if figure.suppressed else int(figure.measure.value or 0)

@@ -531,20 +531,6 @@ async def count_facets(db: Database, *, organization_id: str, application_ids: S
     return Facets(by.pop("fits", {None: 0})[None], by, is_part=looked_at > FOUND_MAX)
 
 
-async def count_of_questionnaires(
-    db: Database, *, organization_id: str, questionnaire_ids: Sequence[str], from_time: datetime, limit: int
-) -> dict[str, int]:
-    """The responses of each questionnaire since then, counted up to `limit`."""
-    return await db.fetch_pairs(
-        """select k.questionnaire_id, (
-             select count(*) from (
-               select from response r where r.organization_id = $1 and r.questionnaire_id = k.questionnaire_id
-                 and not r.test and r.submitted_time >= $3 limit $4) r) as count
-           from unnest($2::text[]) k (questionnaire_id)""",
-        *(organization_id, list(questionnaire_ids), from_time, limit),
-    )
-
-
 def _values(chosen: Filter, after: str = "") -> tuple[Any, ...]:
     return (
         *(chosen.test, chosen.questionnaire_id, chosen.from_time, chosen.to_time, after, chosen.tag),

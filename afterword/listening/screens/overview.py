@@ -1,7 +1,6 @@
 """The overview: urgent things first, then the scores in sentences with their trend, then the way of the invitations."""
 
 import dataclasses
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -41,6 +40,7 @@ from afterword.sending.screens.queue_items import (
     SendingFilter,
     item_filter_of,
     reason_text,
+    sum_of,
 )
 from afterword.tenants.screens.account import DEMONSTRATION
 from afterword.tenants.screens.organization import DOMAIN
@@ -118,28 +118,24 @@ async def waits_of(visit: Visit, db: Database, *, application_id: str | None, pe
     wanted = replace(item_filter_of(visit, chosen, tab="waiting"), statuses=[*STATUSES["waiting"], PublicItem.FAILED])
     counts = await lists.count_items(db, caller=visit.caller, wanted=wanted, limit=COUNT_MAX)
     words = visit.words
-    waiting = Counter[str]()
-    failed = 0
-    for one in counts:
-        if one.status_id == PublicItem.FAILED:
-            failed += one.count
-        else:
-            waiting[one.reason or NO_REASON] += one.count
-    capped = {one.reason or NO_REASON for one in counts if one.is_capped}
     found: list[tuple[int, Sentence]] = []
-    for reason, count in waiting.items():
-        if reason == NO_REASON:
-            text = words.plural("{n} scheduled", "{n} scheduled", count)
-        else:
-            text = words.plural("{n} message waits: {reason}", "{n} messages wait: {reason}", count)
+    for reason in sorted({one.reason or "" for one in counts if one.status_id in STATUSES["waiting"]}):
+        count, is_capped = sum_of(counts, STATUSES["waiting"], reason)
+        if reason:
+            text = words.plural(
+                "{n} message waits: {reason}", "{n} messages wait: {reason}", count, is_capped=is_capped
+            )
             text = text.replace("{reason}", reason_text(words, reason))
-        if reason in capped:
-            text = text.replace(words.count(count), f"{words.count(count)}+", 1)
-        url = chosen.url(tab="waiting", reason=reason)
+        else:
+            text = words.plural("{n} scheduled", "{n} scheduled", count, is_capped=is_capped)
+        url = chosen.url(tab="waiting", reason=reason or NO_REASON)
         found.append((count, (text, url, False)))
     sentences = [sentence for _, sentence in sorted(found, key=lambda pair: -pair[0])]
+    failed, is_capped = sum_of(counts, [PublicItem.FAILED])
     if failed:
-        text = words.plural("{n} message failed in this period", "{n} messages failed in this period", failed)
+        text = words.plural(
+            "{n} message failed in this period", "{n} messages failed in this period", failed, is_capped=is_capped
+        )
         url = chosen.url(tab="failed")
         sentences.insert(0, (text, url, True))
     return sentences

@@ -51,7 +51,7 @@ async def list_responses(visit: Visit) -> Response:
         )
         values = await list_of(visit, db, choice, questionnaires=options.questionnaires)
     if options.held and visit.may_open(DOUBTFUL):
-        count = f"{COUNTED_MAX}+" if options.held == COUNTED_MAX else options.held
+        count = visit.words.count(options.held, is_capped=options.held == COUNTED_MAX)
         values["tabs"].append({"url": DOUBTFUL, "text": visit.words("Held back"), "count": count, "is_current": False})
     return visit.page(
         "responses.html",

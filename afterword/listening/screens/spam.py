@@ -47,7 +47,7 @@ async def list_doubtful(visit: Visit, db: Database) -> Response:
         state=state,
         action=address(DOUBTFUL, state=state, flag=flag),
         decisions=decisions_of(visit, state),
-        counts=[(one, f"{COUNTED_MAX}+" if counts[one] == COUNTED_MAX else counts[one]) for one in STATES],
+        counts=[(one, words.count(counts[one], is_capped=counts[one] == COUNTED_MAX)) for one in STATES],
         rows=[(one, near_moment(words, one.submitted_time, now=visit.now, zone=visit.zone)) for one in found.items],
         signs_of=partial(signs_of, words),
         **page_links(found, query, DOUBTFUL, state=state, flag=flag),

@@ -37,7 +37,7 @@ async def list_tags(visit: Visit) -> Response:
         title=words("Tags"),
         may_rename=is_free and "Tag.Update" in visit.caller.scopes,
         removal_url=REMOVAL if is_free and "Tag.Delete" in visit.caller.scopes else "",
-        rows=[(one.tag, f"{words.count(one.count)}{'+' if one.is_part else ''}") for one in found.items],
+        rows=[(one.tag, words.count(one.count, is_capped=one.is_part)) for one in found.items],
         url_of=lambda tag: ResponseFilter(tag=tag, period=str(LONGEST_DAYS)).url(),
         name_url_of=lambda tag: address(NAME, tag=tag),
         next_url=address(TAGS, after=found.items[-1].tag) if found.next_key is not None else "",

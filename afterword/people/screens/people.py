@@ -425,7 +425,7 @@ async def _erasure_form(visit: Visit, db: Database, *, refusal: errors.Refusal |
     title = words("Erase {name}", name=_name(words, view))
     if await retention.get_is_held(db, organization_id=visit.caller.organization_id, responder_id=responder_id):
         kept = words("A legal hold keeps the data of this person. Lift it first.")
-        return visit.confirm(title=title, sentences=[kept], button="", uses=[("Legal holds", 0, HOLDS)])
+        return visit.confirm(title=title, sentences=[kept], button="", uses=[("Legal holds", "", HOLDS)])
     of_person = len(view.identifiers), len(view.values or {})
     numbers = (
         (of_person[0], words.plural("{n} address", "{n} addresses", of_person[0])),

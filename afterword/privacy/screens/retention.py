@@ -51,13 +51,14 @@ def _confirm(visit: Visit, touched: Sequence[RetentionPreviewPart]) -> Response:
     return visit.confirm(
         title=words("Remove older data?"),
         sentences=[
-            *(words(KINDS[one.kind], n=words.number(one.count) + ("+" if one.is_more else "")) for one in touched),
+            *(words(KINDS[one.kind], n=words.count(one.count, is_capped=one.is_more)) for one in touched),
             words("A worker removes it within a day. This cannot be undone."),
         ],
         button=words("Save and remove"),
         back=PATH,
         is_harmless=False,
         uses=(),
+        fields=(),
         confirmed="1",
         **values,
     )

@@ -97,7 +97,7 @@ async def list_rows(  # any tenant: a copy of all, or of the organization `only`
     connection: Any, *, table: Table, only: str | None, output: Callable[[bytes], Awaitable[None]]
 ) -> None:
     """Give the rows of a table as COPY text, each ending with the only newline in it."""
-    query = f"select {_names(table)} from {_quoted(table.name)}"
+    query = f"select {', '.join(map(_quoted, table.columns))} from {_quoted(table.name)}"
     if only is None or table.name in OF_INSTALLATION:
         await connection.copy_from_query(query, output=output)
     else:
@@ -194,10 +194,6 @@ async def get_forgotten_time(db: Database) -> datetime | None:  # any tenant: th
              select started_time from retention_run
              where organization_id = o.organization_id order by started_time desc limit 1) r"""
     )
-
-
-def _names(table: Table) -> str:
-    return ", ".join(_quoted(column) for column in table.columns)
 
 
 def _quoted(name: str) -> str:

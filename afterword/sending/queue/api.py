@@ -67,11 +67,10 @@ async def _address_errors(
     """The error of an address, whose form depends on the pipeline's channel, in a request with other errors."""
     locale: str | None = None
     if "item_id" in path:
-        item = await store.get_item(db, **caller.reach, only=caller.only, **path)
+        item = await store.get_item(db, **caller.reach, only=caller.only, query=store.RECORD, **path)
         if item is None:
             return []
-        key = {"questionnaire_id": item.questionnaire_id, "pipeline_id": item.pipeline_id}
-        path, locale = dict[str, Any](key), item.locale
+        path, locale = {name: item[name] for name in ("questionnaire_id", "pipeline_id")}, item["locale"]
     pipeline = await pipelines_store.get_pipeline(db, **caller.part, **path)
     return address_errors(pipeline.channel_id, document, locale=locale or pipeline.locale) if pipeline else []
 
@@ -97,7 +96,7 @@ async def schedule_item(call: Call[QueueItemRequest], db: Database) -> Answer:
 @routes.get(ITEM, answer=QueueItem, for_limited="part", gathers=True, summary="Get Queue Item")
 async def get_item(call: Call[None], db: Database) -> Answer:
     row = errors.found(
-        await store.get_shown_item(db, **call.caller.reach, only=call.caller.only, **call.ids), service.NO_ITEM
+        await store.get_item(db, **call.caller.reach, only=call.caller.only, **call.ids), service.NO_ITEM
     )
     [shown] = shown_of([row], call.caller, call.zone)
     return Answer(shown, version=row["version"])

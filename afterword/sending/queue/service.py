@@ -139,7 +139,8 @@ async def schedule_all(
 
 
 async def get(db: Database, *, caller: Caller, **path: Unpack[ItemPath]) -> QueueItemRecord:
-    return errors.found(await store.get_item(db, **caller.reach, only=caller.only, **path), NO_ITEM)
+    row = await store.get_item(db, **caller.reach, only=caller.only, query=store.RECORD, **path)
+    return QueueItemRecord.of(errors.found(row, NO_ITEM))
 
 
 def visible(item: Shown, caller: Caller) -> Shown:

@@ -43,7 +43,8 @@ _REACHED: Final[LiteralString] = f"""from queue_item i
     and {has_own("i.metadata -> 'questionnaire'", "$7")} and (cardinality($4::text[]) = 0 or exists (
       select 1 from questionnaire q where q.organization_id = i.organization_id
         and q.questionnaire_id = i.questionnaire_id and q.owner_application_id = any($4)))"""
-_BY_ID: Final[LiteralString] = f"""select {output(QUEUE_ITEMS)}, version from (
+RECORD: Final[LiteralString] = f"select {_ITEM_COLUMNS_I} {_REACHED} and $6::int[] is not null"
+SHOWN: Final[LiteralString] = f"""select {output(QUEUE_ITEMS)}, version from (
   select {_LISTED_COLUMNS_I}, i.version, {_COMPUTED.replace("$2", "i.questionnaire_id")}
   {_REACHED}) listed"""
 _EDITED: Final[LiteralString] = f"""responder_channel_identifier, {TEXT_COLUMNS}, metadata, send_time,
@@ -159,11 +160,11 @@ async def get_item(
     application_ids: Sequence[str] = (),
     test_only: bool = False,
     only: tuple[str, ...] | None = None,
-) -> QueueItemRecord | None:
+    query: LiteralString = SHOWN,
+) -> Row | None:
+    """The item as `records.shown_of` takes it, with its version, or the row of its RECORD."""
     reach = organization_id, questionnaire_id, pipeline_id, tuple(application_ids), test_only
-    query: LiteralString = f"select {_ITEM_COLUMNS_I} {_REACHED} and $6::int[] is not null"
-    row = await db.fetch_by_id(query, *reach, _STATUS_IDS, only, id=item_id)
-    return None if row is None else QueueItemRecord.of(row)
+    return await db.fetch_by_id(query, *reach, _STATUS_IDS, only, id=item_id)
 
 
 async def get_item_locked(db: Database, *, organization_id: str, item_id: str) -> QueueItemRecord | None:
@@ -182,22 +183,6 @@ async def count_unknown_attempts(db: Database, *, organization_id: str, item_id:
            where organization_id = $1 and item_id = $2 and outcome in ('unknown', 'accepted_late')""",
         *(organization_id, item_id),
     )
-
-
-async def get_shown_item(
-    db: Database,
-    *,
-    organization_id: str,
-    item_id: str,
-    questionnaire_id: str | None = None,
-    pipeline_id: str | None = None,
-    application_ids: Sequence[str] = (),
-    test_only: bool = False,
-    only: tuple[str, ...] | None = None,
-) -> Row | None:
-    """The item as `records.shown_of` takes it, with its version."""
-    reach = organization_id, questionnaire_id, pipeline_id, tuple(application_ids), test_only
-    return await db.fetch_by_id(_BY_ID, *reach, _STATUS_IDS, only, id=item_id)
 
 
 async def list_items(

@@ -154,7 +154,7 @@ async def list_invitations(visit: Visit) -> Response:
             last=words.moment(period.to_time, time_zone=visit.zone),
         ),
         empty=words("Nothing here yet."),
-        found=f"{most}+" if count > most else count,
+        found=words.count(min(count, most), is_capped=count > most),
         **chosen.pages(rows.next_key),
     )
     return visit.page("invitations.html", title=words("Invitations"), list=listing)

@@ -193,7 +193,8 @@ async def _show(
             subjects = await subjects_for(visit, db, pipeline)
         if name == "conditions":
             subjects = await conditions.with_seen(visit, db, subjects)
-        waiting = await pipelines.count_waiting(visit, db, pipeline) if "Queue.Read" in visit.caller.scopes else 0
+        may_count = "Queue.Read" in visit.caller.scopes and name != "name"
+        waiting, is_capped = await pipelines.count_waiting(visit, db, pipeline) if may_count else (0, False)
     is_typed, is_stale = bool(form.values), isinstance(refusal, errors.Stale)
     return visit.page(
         "pipeline_part.html",
@@ -204,7 +205,7 @@ async def _show(
         version=form.text("version") if is_typed and not is_stale else pipeline.version,
         fields=shown(visit, part.inputs, pipeline, _dates(visit, pipeline, subjects)),
         theirs=_theirs(visit, pipeline, part, subjects) if is_stale else [],
-        waiting=words.plural(*STAYING.get(name, FOLLOWING), waiting) if waiting and name != "name" else "",
+        waiting=words.plural(*STAYING.get(name, FOLLOWING), waiting, is_capped=is_capped) if waiting else "",
         conditions=_conditions(visit, pipeline, subjects) if name == "conditions" else None,
         reminders=_reminders(pipeline, form) if name == "reminders" else [],
         refusal=refusal,

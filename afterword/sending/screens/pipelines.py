@@ -161,7 +161,7 @@ async def pipeline_page(visit: Visit, db: Database) -> Response:
 async def confirm_switch(visit: Visit, db: Database) -> Response:
     words = visit.words
     pipeline = await pipeline_of(visit, db)
-    waiting = await count_waiting(visit, db, pipeline)
+    waiting, is_capped = await count_waiting(visit, db, pipeline)
     here = url_of(pipeline)
     if not pipeline.paused:
         return html.redirect(here)
@@ -169,6 +169,7 @@ async def confirm_switch(visit: Visit, db: Database) -> Response:
         "{n} waiting message will be sent at its time.",
         "{n} waiting messages will be sent, each at its time.",
         waiting,
+        is_capped=is_capped,
     )
     return visit.confirm(
         title=words("Switch “{title}” on?", title=pipeline.title),
@@ -194,7 +195,7 @@ async def _open_items(visit: Visit, pipeline: PipelineRecord) -> list[Use]:
     key = {"organization_id": pipeline.organization_id, "pipeline_id": pipeline.pipeline_id}
     count = await visit.load(store.count_open_items, **key, limit=OPEN_ITEMS_MAX)
     page = SendingFilter(pipeline=pipeline.pipeline_id, period=str(queue_items.PERIODS[-1]), tab="waiting").url()
-    return [("Waiting", count, page)] if count else []
+    return [("Waiting", visit.words.count(count, is_capped=count == OPEN_ITEMS_MAX), page)] if count else []
 
 
 removal(
@@ -223,9 +224,10 @@ def url_of(pipeline: store.Pipeline) -> str:
     return f"{PIPELINES}/{pipeline.questionnaire_id}/{pipeline.pipeline_id}"
 
 
-async def count_waiting(visit: Visit, db: Database, pipeline: store.Pipeline) -> int:
+async def count_waiting(visit: Visit, db: Database, pipeline: store.Pipeline) -> tuple[int, bool]:
+    """The messages of it that wait, and whether there are more than that."""
     wanted = RequestedItems(pipeline_id=pipeline.pipeline_id, statuses=(PublicItem.PENDING,))
-    return sum(one.count for one in await lists.count_items(db, caller=visit.caller, wanted=wanted))
+    return queue_items.sum_of(await lists.count_items(db, caller=visit.caller, wanted=wanted), wanted.statuses)
 
 
 def list_url_of(pipeline: store.Pipeline) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -179,7 +179,7 @@ async def list_items(visit: Visit) -> Response:
         Tab(
             url=chosen.url(tab=tab, reason=""),
             text=words(text),
-            count=sum_of(counts, STATUSES[tab]),
+            count=sum_text(words, counts, STATUSES[tab]),
             is_current=tab == chosen.tab,
         )
         for tab, text in TABS.items()
@@ -463,11 +463,15 @@ def reason_of(chosen: SendingFilter) -> str | None:
     return "" if chosen.reason == NO_REASON else chosen.reason or None
 
 
-def sum_of(counts: list[Count], statuses: Sequence[PublicItem], reason: str | None = None) -> int | str:
-    """The messages of these statuses; `reason`: None any, empty none."""
+def sum_of(counts: list[Count], statuses: Collection[PublicItem], reason: str | None = None) -> tuple[int, bool]:
+    """The messages of these statuses, and whether there are more than that; `reason`: None any, empty none."""
     ours = [one for one in counts if one.status_id in statuses and reason in (None, one.reason or "")]
-    total = sum(one.count for one in ours)
-    return f"{total}+" if any(one.is_capped for one in ours) else total
+    return sum(one.count for one in ours), any(one.is_capped for one in ours)
+
+
+def sum_text(words: Texts, counts: list[Count], statuses: Collection[PublicItem], reason: str | None = None) -> str:
+    count, is_capped = sum_of(counts, statuses, reason)
+    return words.count(count, is_capped=is_capped)
 
 
 def waits_or_failed(chosen: SendingFilter) -> PublicItem:
@@ -475,16 +479,11 @@ def waits_or_failed(chosen: SendingFilter) -> PublicItem:
     return PublicItem.FAILED if chosen.tab == "failed" else PublicItem.PENDING
 
 
-def _reasons(words: Texts, counts: list[Count], chosen: SendingFilter) -> list[tuple[str, str, int | str]]:
+def _reasons(words: Texts, counts: list[Count], chosen: SendingFilter) -> list[tuple[str, str, str]]:
     """The reasons of the tab with their counts, the most frequent first: text, address, count."""
-    sums: Counter[str] = Counter()
-    capped: set[str] = set()
-    for one in counts:
-        if one.reason and one.status_id in STATUSES[chosen.tab]:
-            sums[one.reason] += one.count
-            capped |= {one.reason} if one.is_capped else set()
+    statuses = STATUSES[chosen.tab]
+    reasons = {one.reason for one in counts if one.reason and one.status_id in statuses} - {chosen.reason}
     return [
-        (reason_text(words, reason), chosen.url(reason=reason), f"{count}+" if reason in capped else count)
-        for reason, count in sums.most_common()
-        if reason != chosen.reason
+        (reason_text(words, reason), chosen.url(reason=reason), sum_text(words, counts, statuses, reason))
+        for reason in sorted(reasons, key=lambda one: (-sum_of(counts, statuses, one)[0], one))
     ]

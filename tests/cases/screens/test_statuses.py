@@ -1,6 +1,7 @@
 """Statuses of cases in the console: those of the product stay as they are."""
 
 import html
+import re
 
 import httpx2
 import pytest
@@ -22,11 +23,12 @@ async def test_no_own_status(office: Office, number: str, owner: httpx2.AsyncCli
         assert 404 == (await owner.post(f"{STATUSES}/{number}{below}", data=FORM)).status_code
 
 
-async def test_used(office: Office, owner: httpx2.AsyncClient) -> None:
-    """An alert that gives the status is counted and linked, and the page has no button that would be refused."""
-    assert 303 == (await owner.post(f"{STATUSES}/new", data=FORM)).status_code
+async def test_used(office: Office, owner: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An alert that gives the status is counted and linked, and the page asks which one it gives from now on."""
+    for title in ("Waits for parts", "Parts came"):
+        assert 303 == (await owner.post(f"{STATUSES}/new", data={**FORM, "title": title})).status_code
     path = f"{STATUSES}/100/removal"
-    assert ">Remove the status</button>" in (await owner.get(path)).text
+    assert "move_to" not in (await owner.get(path)).text
     async with db.transaction(office.pool) as database:
         await database.execute(
             """insert into alert (organization_id, alert_id, application_id, title, trigger, status_id, created_time,
@@ -34,7 +36,15 @@ async def test_used(office: Office, owner: httpx2.AsyncClient) -> None:
                values ($1, $2, $3, 'Unhappy', 'completed', 100, now(), now())""",
             *(office.organization_id, "a" * 22, office.application_id),
         )
-    page = (await owner.get(path)).text
-    assert ("cannot be removed" in page, ">Remove the status</button>" in page) == (True, False)
-    assert '<a href="/console/settings/alerts">Alerts</a>: 1<' in html.unescape(page)
-    assert 409 == (await owner.post(path)).status_code
+    page = html.unescape((await owner.get(path)).text)
+    assert '<a href="/console/settings/alerts">Alerts</a>: 1<' in page
+    assert ["1", "2", "3", "4", "101"] == re.findall(r'<option value="(\d+)"', page)
+    assert ">Closed</option>" in page
+    monkeypatch.setattr("afterword.kit.nouns.service.USES_COUNTED_MAX", 1)
+    assert '">Alerts</a>: 1+<' in (await owner.get(path)).text
+    for wrong, status in (({}, 409), ({"move_to": "100"}, 422), ({"move_to": "x"}, 422)):
+        assert status == (await owner.post(path, data=wrong)).status_code
+    assert 303 == (await owner.post(path, data={"move_to": "101"})).status_code
+    async with db.connection(office.pool) as database:
+        assert 101 == await database.fetch_value("select status_id from alert")
+    assert 404 == (await owner.get(path)).status_code

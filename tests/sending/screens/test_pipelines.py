@@ -5,8 +5,10 @@ import re
 from html import unescape
 
 import httpx2
+import pytest
 
 from afterword.kit.transport.base import Sent
+from afterword.sending.queue import lists
 from tests.console.test_undo import undo_of
 from tests.dates import YEAR
 from tests.sending.queue.conftest import Client
@@ -114,7 +116,9 @@ async def test_figures_lead_to_their_messages(client: Client, browser: httpx2.As
     assert "one pipeline" in listed
 
 
-async def test_switched_off_at_once_and_back(client: Client, browser: httpx2.AsyncClient) -> None:
+async def test_switched_off_at_once_and_back(
+    client: Client, browser: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The way back is refused once somebody changed the pipeline; switching on says first how many messages leave."""
     path, switch = path_of(client), f"{path_of(client)}/switch"
     await client.create(responder_channel_identifier="later@example.com", send_time=f"{YEAR}-05-02T10:00:00+00:00")
@@ -134,6 +138,9 @@ async def test_switched_off_at_once_and_back(client: Client, browser: httpx2.Asy
     assert (True, True, False) == (">On<" in page, "It is as it was before." in page, 'name="undo"' in page)
     await browser.post(switch, data={"paused": "1"})
     assert "1 waiting message will be sent" in plain((await browser.get(switch)).text)
+    await client.create(responder_channel_identifier="bob@example.com")
+    monkeypatch.setattr(lists.count_items, "__kwdefaults__", {"limit": 1})
+    assert "1+ waiting message will be sent" in plain((await browser.get(switch)).text)
 
 
 async def test_others_that_write_to_the_same_people(client: Client, browser: httpx2.AsyncClient) -> None:

@@ -7,6 +7,7 @@ import httpx2
 import pytest
 
 from afterword.core.messaging.addresses import address_key
+from afterword.kit.texts import texts
 from afterword.kit.transport.base import Refused, Sent, Unknown
 from tests.dates import YEAR
 from tests.sending.queue.conftest import Client
@@ -109,6 +110,23 @@ async def test_failing_sending_and_what_waits(client: Client, browser: httpx2.As
     for text in ("After <b>", "login refused", "1 scheduled", "1 message waits: quiet hours"):
         assert text in re.sub("[\u2068\u2069]", "", page), text
     assert 'href="/console/sending?tab=waiting&reason=quiet_hours"' in page
+
+
+async def test_counts_that_ended_early(
+    client: Client, browser: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They have a plus: of what failed as of what waits, in the reader's groups of thousands."""
+    for name in "abcd":
+        await client.create(responder_channel_identifier=f"{name}@example.com")
+    await client.queue.execute(
+        """update queue_item set status = 5, reason = 'mailbox_full' where responder_channel_identifier < 'c'"""
+    )
+    assert "2 messages failed in this period" in plain((await browser.get("/console")).text)
+    monkeypatch.setattr("afterword.listening.screens.overview.COUNT_MAX", 1)
+    page = plain((await browser.get("/console")).text)
+    assert "1+ message failed in this period" in page
+    assert "1+ scheduled" in page
+    assert "1.000+" == texts("console", "de").count(1_000, is_capped=True)
 
 
 async def test_composed_anew(client: Client, browser: httpx2.AsyncClient) -> None:
