@@ -132,7 +132,7 @@ def text_of(value: Any, one: Input, zone: str) -> str | list[str]:
 
 def _typed(form: Form, one: Input) -> Any:
     if one.kind == "checks":
-        return [key for key in form.all(one.name) if key]
+        return form.ids(one.name)
     text = form.text(one.name)
     if one.kind == "switch":
         return text == "1"

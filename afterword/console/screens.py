@@ -103,8 +103,12 @@ class Form(msgspec.Struct, frozen=True):
     files: Mapping[str, bytes] = msgspec.field(default_factory=dict[str, bytes])
     file_names: Mapping[str, str | None] = msgspec.field(default_factory=dict[str, str | None])
 
-    def text(self, name: str) -> str:
-        return next(iter(self.values.get(name, ())), "").strip()
+    def text(self, name: str, most: int | None = None) -> str:
+        """Raises Invalid where it has more than `most` characters."""
+        text = next(iter(self.values.get(name, ())), "").strip()
+        if most is not None and len(text) > most:
+            raise errors.Invalid.at(f"/{name}", "too_long", errors.Sentence("At most {n} characters.", n=most))
+        return text
 
     def secret(self, name: str) -> str:
         """As it was typed: spaces belong to a password."""
@@ -112,6 +116,10 @@ class Form(msgspec.Struct, frozen=True):
 
     def all(self, name: str) -> list[str]:
         return self.values.get(name, [])
+
+    def ids(self, name: str) -> list[str]:
+        """Those of ticked boxes; what a page does not list shares one."""
+        return [one for text in self.all(name) for one in text.split()]
 
 
 class Undo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -47,12 +47,17 @@ class Texts:
         self.language = language
 
     def __call__(self, message: Marked, **values: object) -> str:
-        """This text in the language, its `{names}` filled with the values."""
+        """This text in the language, its `{names}` filled with the values; of whole numbers as `count` writes them."""
         text = self._catalogue.gettext(message) if message else ""  # the empty message is the catalogue's header
         if not values:
             return text
-        text = text.format_map({name: _isolated(value) for name, value in values.items()})
+        text = text.format_map({name: self._filling(value) for name, value in values.items()})
         return _TWO_STOPS.sub(r"\1", text) if _STOP in text else text
+
+    def _filling(self, value: object) -> object:
+        if isinstance(value, str):
+            return f"{ISOLATE_FIRST}{value}{ISOLATE_END}"
+        return self.count(value) if isinstance(value, int) else value
 
     def plural(self, one: Marked, many: Marked, number: int, *, is_capped: bool = False) -> str:
         """The form for this number, by the language's own rule; `{n}` stands for the number, as `count` writes it."""
@@ -213,7 +218,3 @@ def _figure(value: float, decimals: int, locale: Locale, *, is_signed: bool) -> 
     return format_decimal(
         value, format=f"{'+' if is_signed and value > 0 else ''}{digits};\u2212{digits}", locale=locale
     )
-
-
-def _isolated(value: object) -> object:
-    return f"{ISOLATE_FIRST}{value}{ISOLATE_END}" if isinstance(value, str) else value

@@ -70,6 +70,13 @@ def test_dates_and_numbers(locale: str, date: str, number: str) -> None:
     assert number == words.number(1234.5)
 
 
+def test_whole_numbers_in_a_sentence_are_of_the_language() -> None:
+    """Names of digits alone, and values that somebody has written as text, stay as they are."""
+    words = texts.texts(texts.CONSOLE, "de")
+    assert "Höchstens 2.000 Zeichen." == words("At most {n} characters.", n=2_000)
+    assert "Höchstens \u20682000\u2069 Zeichen." == words("At most {n} characters.", n="2000")
+
+
 def test_the_limits_of_a_refusal_are_numbers_of_the_language() -> None:
     high = Sentence("At most {high} is allowed.", high=65_535)
     low = Sentence("At least {low} is expected.", low=0.0001)

@@ -295,7 +295,7 @@ async def _pictures(visit: Visit, db: Database) -> list[tuple[str, str]]:
 def _places(visit: Visit, definition: Document, places: list[str]) -> list[tuple[str, str]]:
     words, texts = visit.words, dict[str, str]()
     for number, group in enumerate(editing.groups_of(definition), 1):
-        page = words("Page {n}", n=words.count(number))
+        page = words("Page {n}", n=number)
         texts[str(group.get("group_id"))] = words("at the beginning of {page}", page=page)
         for one in editing.questions_of(group):
             texts[str(one.get("question_id"))] = words("after “{title}”", title=questionnaires.title_of(words, one))
@@ -326,7 +326,7 @@ def _uses_of(visit: Visit, work: Work, question_id: str, removed: set[str]) -> l
     (leading, asking), piping = editing.uses_of(document, question_id), editing.piping_of(document, question_id)
     asking_endings = [one for one in editing.endings_of(document) if editing.names(one.get("conditions"), question_id)]
     asked, shown = ([_ending(visit, work, one) for one in each] for each in (asking_endings, piping.endings))
-    pages = [words("Page {n}", n=words.count(number)) for number in piping.groups]
+    pages = [words("Page {n}", n=number) for number in piping.groups]
     return [
         _of(words("The jump of {titles} leads to it."), visit, leading, removed),
         _of(words("A condition of {titles} asks for its answer."), visit, asking, removed),

@@ -66,7 +66,10 @@ async def add_codes(visit: Visit) -> Response:
             text = content.decode() if content is not None else visit.form.text("codes")
         except UnicodeDecodeError:
             text = ""
-        codes = read_lines(text[:CODES_CHARACTERS_MAX])
+        codes = read_lines(text)
+        if len(text) > CODES_CHARACTERS_MAX:
+            wrong = errors.Sentence("At most {n} characters.", n=CODES_CHARACTERS_MAX)
+            raise errors.Invalid.at("/codes", "too_long", wrong)
         if not codes:
             raise errors.Invalid.at("/codes", "required", visit.words("Paste codes, or choose a text file."))
         async with visit.write() as db:
@@ -76,7 +79,7 @@ async def add_codes(visit: Visit) -> Response:
                 added += await add(db, caller=visit.caller, **visit.ids, codes=some, now=visit.now)
     except errors.Invalid as refusal:
         first_wrong = refusal.errors[0] if refusal.errors else errors.FieldError("", str(refusal))
-        return await _page(visit, errors.Invalid.at("/codes", first_wrong.code, visit.words(first_wrong.message)))
+        return await _page(visit, errors.Invalid.at("/codes", first_wrong.code, visit.words.said(first_wrong.message)))
     return html.redirect(f"{PATH}/{visit.id('pool_id')}?done=saved&added={added}&known={len(codes) - added}")
 
 

@@ -63,7 +63,7 @@ async def list_endings(visit: Visit, db: Database) -> Response:
             "name": questionnaires.ending_name(words, one, number),
             "count": words(
                 "{n} of {max} responses",
-                n=words.count(counts.get(str(one.get("ending_id")), 0)),
+                n=counts.get(str(one.get("ending_id")), 0),
                 max=one.get("responses_max"),
             ),
         }

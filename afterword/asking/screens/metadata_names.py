@@ -119,13 +119,13 @@ def _seen(words: Texts, one: SeenMetadata | None) -> str:
     if one is None:
         return ""
     shown = [
-        words("{value}: {count}", value=each.value[:VALUE_CHARACTERS_MAX], count=words.count(each.count))
+        words("{value}: {count}", value=each.value[:VALUE_CHARACTERS_MAX], count=each.count)
         for each in one.values[:VALUES_SHOWN]
     ]
     return words(
         "In {count} of the last {newest}. {values}",
-        count=words.count(one.count),
-        newest=words.count(NEWEST),
+        count=one.count,
+        newest=NEWEST,
         values="; ".join([*shown, *(["…"] if one.values_count > VALUES_SHOWN else [])]),
     )
 

@@ -29,7 +29,6 @@ TEXTS: Final = f"{EDIT}/texts"
 OTHERS: Final = f"{EDIT}/others"
 ANONYMITY: Final = f"{EDIT}/anonymity"
 OTHERS_MAX: Final = 200
-COPIED_MAX: Final = 50
 AROUND: Final[dict[str, Marked]] = {
     "welcome": "Before the questions",
     "thank_you": "After the last answer",
@@ -120,14 +119,14 @@ async def others_page(visit: Visit, db: Database) -> Response:
 @routes.post(OTHERS, scope="Questionnaire.Update")
 async def copy_others(visit: Visit) -> Response:
     """Copies behind the question that was open, in the order of the other questionnaire."""
-    form = visit.form
+    form, chosen = visit.form, visit.form.ids("question")
     async with visit.read() as db:
         source = await access.get(db, caller=visit.caller, questionnaire_id=form.text("from"))
         definition = await drafts.begun(db, questionnaire=source)
     copies = [
         editing.copied(each, new_id=lambda: ids.ordered(visit.now))
         for each in editing.all_questions(definition)
-        if each.get("question_id") in form.all("question")[:COPIED_MAX]
+        if each.get("question_id") in chosen
     ]
 
     def change(document: Document) -> Document:
@@ -178,7 +177,7 @@ async def _group(visit: Visit, db: Database, refusal: errors.Refusal | None = No
         "is_first": number == 1,
         "is_last": number == len(editing.groups_of(work.draft.definition)),
     }
-    title = words("Page {n}", n=words.count(number))
+    title = words("Page {n}", n=number)
     return show(visit, work, title=title, current=str(group["group_id"]), refusal=refusal, page=page)
 
 

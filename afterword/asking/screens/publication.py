@@ -42,7 +42,7 @@ routes = Screens()
 async def publish(visit: Visit, db: Database) -> Response:
     questionnaire_id, note = visit.id("questionnaire_id"), visit.form.text("note")
     if len(note) > NOTE_CHARACTERS_MAX:
-        said = visit.words("At most {n} characters.", n=visit.words.count(NOTE_CHARACTERS_MAX))
+        said = visit.words("At most {n} characters.", n=NOTE_CHARACTERS_MAX)
         errors.check([errors.FieldError("too_long", said, pointer="/note")])
     questionnaire = await access.lock(db, caller=visit.caller, questionnaire_id=questionnaire_id)
     require_same(visit, (await drafts.get(db, **questionnaire.key)).revision, "revision", CHANGED)
@@ -95,9 +95,7 @@ async def confirm_take_back(visit: Visit, db: Database) -> Response:
     work = await work_of(visit, db)
     version = await drafts.version_of(db, work.questionnaire, visit.id("version_id"))
     lost = len(_unpublished(work)) if work.published else 0
-    sentences = [
-        words("The draft is replaced by version {n}. Nothing is published yet.", n=words.count(version.number))
-    ]
+    sentences = [words("The draft is replaced by version {n}. Nothing is published yet.", n=version.number)]
     if lost:
         sentences.append(
             words.plural(
@@ -105,7 +103,7 @@ async def confirm_take_back(visit: Visit, db: Database) -> Response:
             )
         )
     return visit.confirm(
-        title=words("Restore version {n}?", n=words.count(version.number)),
+        title=words("Restore version {n}?", n=version.number),
         sentences=sentences,
         button=words("Restore it to the draft"),
         back=f"{work.path}/versions",
@@ -200,7 +198,7 @@ def _row(
     words = visit.words
     found = differences(pair[1], pair[0]) if pair[1:] else []
     return {
-        "name": words("Version {n}", n=words.count(version.number)),
+        "name": words("Version {n}", n=version.number),
         "when": words.moment(version.published_time, time_zone=visit.zone),
         "is_current": is_current,
         "note": version.note or "",
@@ -246,9 +244,7 @@ async def comparison_page(visit: Visit, db: Database) -> Response:
         await drafts.compare(db, questionnaire=one, version_id=earlier, compared_id=later) if earlier != later else []
     )
     names = {DRAFT_ID: words("the draft")} | {
-        version_id: words(
-            "Version {n}, {day}", n=words.count(number), day=words.date(published_time, time_zone=visit.zone)
-        )
+        version_id: words("Version {n}, {day}", n=number, day=words.date(published_time, time_zone=visit.zone))
         for version_id, number, published_time in numbers
     }
     return visit.page(

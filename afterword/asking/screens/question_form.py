@@ -160,7 +160,7 @@ class Matching(msgspec.Struct, frozen=True):
         if not asked:
             return ""
         words = self.words
-        return words("Of the last {all} answers, {n} would go there.", all=words.count(asked), n=words.count(taken))
+        return words("Of the last {all} answers, {n} would go there.", all=asked, n=taken)
 
     def of_condition(self, question: Document) -> str:
         """The number of responses that would be asked; empty without a condition."""
@@ -173,7 +173,7 @@ class Matching(msgspec.Struct, frozen=True):
         every, words = self.found.responses, self.words
         if not every:
             return ""
-        return words("Of the last {all} responses, {n} would be asked.", all=words.count(every), n=words.count(asked))
+        return words("Of the last {all} responses, {n} would be asked.", all=every, n=asked)
 
     def _is_unpublished(self, condition: Node | None) -> bool:
         subjects = (leaf.subject.split(":") for leaf in conditions.leaves_of(condition))

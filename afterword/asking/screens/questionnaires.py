@@ -60,7 +60,7 @@ def rows_of(
         {
             "id": group.get("group_id"),
             "title": placeholders.plain(str(group.get("title") or "")),
-            "name": words("Page {n}", n=words.count(number)),
+            "name": words("Page {n}", n=number),
             "url": f"{path}/page/{group.get('group_id')}{query}",
             "add_url": address(f"{path}/add", after=group.get("group_id")),
             "questions": [
@@ -99,7 +99,7 @@ def title_of(words: Texts, question: Mapping[str, Any]) -> str:
 
 def ending_name(words: Texts, ending: Mapping[str, Any], number: int) -> str:
     title = str(ending.get("title") or ending.get("text") or "")
-    return placeholders.plain(title)[: endings.EXCERPT_CHARACTERS] or words("Ending {n}", n=words.count(number))
+    return placeholders.plain(title)[: endings.EXCERPT_CHARACTERS] or words("Ending {n}", n=number)
 
 
 def problems_of(words: Texts, document: Mapping[str, Any], findings: Sequence[Finding], *, path: str) -> list[Problem]:
@@ -298,7 +298,7 @@ def published_text(visit: Visit, state: State) -> str:
     if state.number is None or state.published_time is None:
         return visit.words("not yet")
     day = visit.words.date(state.published_time, time_zone=visit.zone)
-    return visit.words("Version {n}, {day}", n=visit.words.count(state.number), day=day)
+    return visit.words("Version {n}, {day}", n=state.number, day=day)
 
 
 def draft_text(visit: Visit, state: State) -> str:

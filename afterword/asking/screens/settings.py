@@ -173,7 +173,7 @@ async def save_settings(visit: Visit, db: Database) -> Response:
     for name, (low, high) in NUMBERS.items():
         text = form.text(name)
         if text and not (text.isascii() and text.isdigit() and low <= int(text[:12]) <= high):
-            said = visit.words("A number from {low} to {high}.", low=low, high=visit.words.count(high))
+            said = visit.words("A number from {low} to {high}.", low=low, high=high)
             wrong.append(errors.FieldError("out_of_range", said, pointer=f"/{name}"))
         else:
             changes[name] = int(text) if text else 0 if name in WITHOUT_END else None

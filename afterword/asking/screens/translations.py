@@ -46,7 +46,7 @@ async def list_languages(visit: Visit) -> Response:
     for locale in others:
         texts = texts_of(work.definition, locale, own)
         done = words.count(sum(bool(one.target) for one in texts))
-        said = words("{n} of {all}", n=done, all=words.count(len(texts)))
+        said = words("{n} of {all}", n=done, all=len(texts))
         rows.append({"name": words.language_name(locale), "url": f"{work.path}/translations/{locale}", "done": said})
     left = [one for one in LANGUAGE_TAGS if one not in work.definition.locales]
     return visit.page(
@@ -188,7 +188,7 @@ async def _page(
         direction_of=locales.direction(locale),
         source_locale=shown.default_locale,
         names=(words.language_name(shown.default_locale), words.language_name(locale)),
-        done_text=words("{n} of {all}", n=words.count(done), all=words.count(len(shown.texts))),
+        done_text=words("{n} of {all}", n=done, all=len(shown.texts)),
         unknown=int(visit.query["unknown"][:5]) if visit.query.get("unknown", "").isdecimal() else 0,
         tabs=[
             Tab(

@@ -33,7 +33,6 @@ from afterword.tenants.screens import members as settings
 
 ROWS_MAX: Final = 100
 BLANK_ROWS: Final = 2
-CANDIDATES_MAX: Final = 50
 FAMILIES: Final = ("question:", "questionnaire_metadata:", "responder_metadata:")
 
 
@@ -68,7 +67,7 @@ def stored_assignment(assignment: Mapping[str, Any] | None, subjects: Subjects) 
 
 def typed_assignment(form: Form) -> AssignmentDraft:
     pairs = [(form.text(f"of-{index}"), form.text(f"user-{index}")) for index in range(ROWS_MAX)]
-    return AssignmentDraft(form.text("field"), pairs, form.all("candidate_ids")[:CANDIDATES_MAX])
+    return AssignmentDraft(form.text("field"), pairs, form.ids("candidate_ids"))
 
 
 def assignment_errors(words: Texts, draft: AssignmentDraft) -> list[FieldError]:
@@ -194,7 +193,7 @@ def stored_draft(rule: Alert | None, subjects: Subjects) -> Draft:
 def typed_draft(form: Form) -> Draft:
     return Draft(
         texts={name: form.text(name) for name in TEXTS},
-        **{name: form.all(name)[:LISTED_MAX] for name in LISTS},
+        **{name: form.ids(name) for name in LISTS},
         condition=conditions.typed(form),
         assignment=typed_assignment(form),
     )

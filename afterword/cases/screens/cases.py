@@ -287,7 +287,7 @@ async def mail_page(visit: Visit, db: Database) -> Response:
     )
 
 
-@routes.post(ONE, scope="Alert Instance.Update", for_limited="part", again=(errors.Stale,))
+@routes.post(ONE, scope="Alert Instance.Update", for_limited="part", again=(errors.Invalid, errors.Stale))
 async def change_case(visit: Visit, db: Database) -> Response:
     """Change status, owner, cause and remedy, unless somebody else was faster: then both versions are shown."""
     form = visit.form
@@ -297,10 +297,10 @@ async def change_case(visit: Visit, db: Database) -> Response:
     }
     for name in ("cause", "remedy"):
         if name in form.values:
-            changes[name] = form.text(name)[:CHOICE_CHARACTERS_MAX] or None
-    before = await _item(visit, db)
+            changes[name] = form.text(name, CHOICE_CHARACTERS_MAX) or None
+    body, before = form.text("body", BODY_CHARACTERS_MAX), await _item(visit, db)
     case = await _update(visit, db, changes, expect=same_version(visit, CHANGED))
-    if body := form.text("body")[:BODY_CHARACTERS_MAX]:
+    if body:
         await _comment(visit, db, body)
     version = (await _item(visit, db)).version
     is_changed = any(getattr(before, name) != value for name, value in changes.items())
@@ -341,7 +341,7 @@ async def call_back(visit: Visit, db: Database) -> Response:
             moment = times.parse_date_time(text, zone=times.zone_of(visit.zone), now=visit.now).instant
         except times.InvalidDateTime as wrong:
             raise errors.Invalid.at("/call_back_time", wrong.code, wrong.message) from None
-    number = form.text("call_back_number")[:NUMBER_CHARACTERS_MAX] if moment else ""
+    number = form.text("call_back_number", NUMBER_CHARACTERS_MAX) if moment else ""
     changes = {"call_back_time": moment, "call_back_number": number or None}
     case = await _update(visit, db, changes)
     return html.redirect(f"{CASES}/{case.alert_instance_id}?done={'call_noted' if moment else 'called'}")
@@ -371,7 +371,7 @@ async def reply(visit: Visit) -> Response:
         subject=subject,
         body=body,
         changes=dict[str, Any](changes),
-        key=form.text("key")[:KEY_CHARACTERS_MAX] or None,
+        key=form.text("key", KEY_CHARACTERS_MAX) or None,
         now=visit.now,
     )
     done = {"wait": "replied_waits", "close": "replied_closed"}.get(then, "replied")

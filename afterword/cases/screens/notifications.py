@@ -148,9 +148,7 @@ def _document(visit: Visit, before: Subscription) -> dict[str, Any]:
 
 
 def _typed(form: Form) -> _Choice:
-    """Things that have no box of their own share one."""
-    watched = [one for text in form.all("watch") for one in text.split()]
-    return _Choice(form.all("email"), form.all("web"), watched, form.text("digest"))
+    return _Choice(form.all("email"), form.all("web"), form.ids("watch"), form.text("digest"))
 
 
 def _stored(subscription: Subscription, watches: Collection[Watch], types: Sequence[str]) -> _Choice:
@@ -255,17 +253,11 @@ def _groups(visit: Visit, types: Sequence[str], choice: _Choice) -> list[dict[st
 
 
 def _kinds(visit: Visit, things: Mapping[str, list[tuple[str, str]]], choice: _Choice) -> list[dict[str, Any]]:
-    """The boxes of each kind; followed things that are not listed share the last one."""
+    """The boxes of each kind."""
     kinds: list[dict[str, Any]] = []
     for entity, title in KINDS.items():
         options, chosen = list(things[entity]), [one for one in choice.watched if one.startswith(f"{entity}/")]
-        listed = {key for key, _ in options}
-        others = [one for one in chosen if one not in listed]
         count = visit.words.plural("{n} followed", "{n} followed", len(chosen)) if chosen else ""
-        if others:
-            text = visit.words.plural("{n} that is not listed", "{n} that are not listed", len(others))
-            options.append((" ".join(others), text))
-            chosen.append(" ".join(others))
-        if options:
+        if options or chosen:
             kinds.append({"title": visit.words(title), "options": options, "chosen": chosen, "count": count})
     return kinds

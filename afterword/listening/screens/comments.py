@@ -68,7 +68,7 @@ class _Asked(msgspec.Struct, frozen=True):
 @routes.post(COMMENTS, scope="Report.Create", again=(errors.Invalid,))
 async def save_comments(visit: Visit, db: Database) -> Response:
     """Save the report of an address under a title, of the words of all or of each group."""
-    title = visit.form.text("title")[:TITLE_CHARACTERS_MAX]
+    title = visit.form.text("title", TITLE_CHARACTERS_MAX)
     if not title:
         raise errors.Invalid.at("/title", "required", visit.words("Give the report a title."))
     asked = await _asked(visit, db, _given(visit))

@@ -86,8 +86,8 @@ async def attention_of(visit: Visit, db: Database, *, application_id: str | None
                 words(
                     "Credits of “{title}” are low: {left} of {all} left.",
                     title=one["title"],
-                    left=words.count(max(0, one["credits_left"])),
-                    all=words.count(one["credits"]),
+                    left=max(0, one["credits_left"]),
+                    all=one["credits"],
                 ),
                 "",
                 True,

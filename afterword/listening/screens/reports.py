@@ -156,7 +156,7 @@ async def report_file(visit: Visit) -> Response:
 async def save_report(visit: Visit) -> Response:
     given = given_of(dict(parse_qsl(visit.form.text("given"))))
     wanted = replace(_ready(visit), given=given, period=period_of(visit, given))
-    title = visit.form.text("title")[:TITLE_CHARACTERS_MAX]
+    title = visit.form.text("title", TITLE_CHARACTERS_MAX)
     if not title:
         wrong = visit.words("Give the report a title.")
         return await _page(visit, wanted, refusal=errors.Invalid.at("/title", "required", wrong))

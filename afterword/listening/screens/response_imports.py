@@ -144,8 +144,8 @@ async def say_values(visit: Visit, db: Database) -> Response:
     upload, _, _ = await _opened(visit, db)
     choices = {name: dict(each) for name, each in upload.choices.items()}
     for place, (name, value) in enumerate((name, one) for name, each in upload.unknown.items() for one in each):
-        if right := visit.form.text(f"right{place}"):
-            choices.setdefault(name, {})[value] = right[: uploads.VALUE_CHARACTERS_MAX]
+        if right := visit.form.text(f"right{place}", uploads.VALUE_CHARACTERS_MAX):
+            choices.setdefault(name, {})[value] = right
     await uploads.update_upload(db, upload=upload, **FROM_START, choices=choices)
     return html.redirect(visit.request.url.path)
 

@@ -26,7 +26,7 @@ Counted = tuple[str, int, str]  # name, number of comments, and address
 
 def count_sentence(words: Texts, n: int, *, is_part: bool) -> str:
     if is_part:
-        return words("The newest {n} comments; there are more.", n=words.count(n))
+        return words("The newest {n} comments; there are more.", n=n)
     return words.plural("{n} comment.", "{n} comments.", n)
 
 

@@ -373,9 +373,9 @@ def _formats(visit: Visit, names: list[str], mapping: Mapping[str, str], seen: M
 def _sure(words: Texts, seen: Seen) -> str:
     """The rows that prove a format, for both if both are proved."""
     counts = zip(FORMATS[seen.kind], (seen.only_first, seen.only_second), strict=True)
-    said = [words(SURE[key], n=words.count(count), all=words.count(seen.total)) for key, count in counts if count]
+    said = [words(SURE[key], n=count, all=seen.total) for key, count in counts if count]
     if not said and seen.total:
-        said = [words("All {n} can be read both ways.", n=words.count(seen.total))]
+        said = [words("All {n} can be read both ways.", n=seen.total)]
     return " ".join(said)
 
 

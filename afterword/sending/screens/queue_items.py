@@ -407,7 +407,7 @@ async def _faulty(visit: Visit, searched: Sequence[AddressList], asked: str) -> 
             for row in await list_failed_rows(db, **key, after=number - 1, limit=1):
                 sentence = words(
                     "Line {n} of {file} has a problem, so no message was scheduled. {problem}",
-                    n=words.count(row.line or row.row),
+                    n=row.line or row.row,
                     file=one.file_name or words("Pasted rows"),
                     problem=" ".join(said(words, kind) for kind in row.kinds),
                 )

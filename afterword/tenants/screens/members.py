@@ -13,6 +13,7 @@ from afterword.console.screens import Form, Marked, Screens, Visit
 from afterword.core.wire.lists import Criterion, Page
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns, structs
+from afterword.kit.ui.lists import behind, page_links
 from afterword.kit.web import fields, html
 from afterword.listening.search import recent_values
 from afterword.sending.queue.records import VALUE_SCOPES
@@ -67,7 +68,6 @@ async def invite_again(visit: Visit, db: Database) -> Response:
 @routes.get("/console/settings/people/{user_id}", scope="User.Read")
 async def person_page(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
     user = await _user(visit, db)
-    applications, only_names = await applications_of(visit, db), await only_names_of(visit, db)
     may_read_tokens = user.service and "Token.Read" in visit.caller.scopes
     found = await _tokens_of(visit, db, user) if may_read_tokens else []
     return visit.page(
@@ -76,8 +76,7 @@ async def person_page(visit: Visit, db: Database, refusal: errors.Refusal | None
         user=user,
         tokens=found,
         roles=ROLES[1:] if user.service else ROLES,
-        applications=applications,
-        only_names=only_names,
+        **await _limits(visit, db),
         only=only_of(visit.form) if refusal else {"only_where": user.only_where, "only_values": user.only_values},
         form=_typed(visit) if refusal else None,
         refusal=placed(refusal) if refusal else None,
@@ -93,7 +92,7 @@ async def change_person(visit: Visit) -> Response:
         **visit.ids,
         changes={
             "role": form.text("role"),
-            "application_ids": form.all("application"),
+            "application_ids": form.ids("application"),
             "active": form.text("active") != "0",
             **only_of(form),
         },
@@ -129,18 +128,16 @@ removal(
 
 @routes.get(PEOPLE, scope="User.Read")
 async def _people(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
-    members = await users.list_users(
-        db, organization_id=visit.caller.organization_id, page=Page.first(USERS, limit=LISTED_MAX), with_service=True
-    )
-    applications, only_names = await applications_of(visit, db), await only_names_of(visit, db)
+    page = behind(Page.first(USERS, limit=LISTED_MAX), visit.query.get("after", ""))
+    members = await users.list_users(db, organization_id=visit.caller.organization_id, page=page, with_service=True)
     return visit.page(
         "people.html",
         title=visit.words("People and roles"),
         members=[one for one in members.items if not one.service],
         services=[one for one in members.items if one.service],
+        **page_links(members, visit.query, PEOPLE),
         roles=ROLES,
-        applications=applications,
-        only_names=only_names,
+        **await _limits(visit, db),
         only=only_of(visit.form),
         form=_typed(visit, "name", "email"),
         refusal=refusal,
@@ -149,13 +146,11 @@ async def _people(visit: Visit, db: Database, refusal: errors.Refusal | None = N
 
 @routes.get(f"{SERVICES}/new", scope="User.Create", proof=True)
 async def _new_service(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
-    applications, only_names = await applications_of(visit, db), await only_names_of(visit, db)
     return visit.page(
         "service_account_new.html",
         title=visit.words("New service account"),
         roles=ROLES[1:],
-        applications=applications,
-        only_names=only_names,
+        **await _limits(visit, db),
         only=only_of(visit.form),
         form=_typed(visit, "display_name"),
         refusal=refusal,
@@ -163,7 +158,7 @@ async def _new_service(visit: Visit, db: Database, refusal: errors.Refusal | Non
 
 
 def _typed(visit: Visit, *names: str) -> dict[str, Any]:
-    return {**{name: visit.form.text(name) for name in (*names, "role")}, "applications": visit.form.all("application")}
+    return {**{name: visit.form.text(name) for name in (*names, "role")}, "applications": visit.form.ids("application")}
 
 
 async def _tokens_of(visit: Visit, db: Database, account: User) -> list[tokens_store.Token]:
@@ -177,6 +172,12 @@ async def _tokens_of(visit: Visit, db: Database, account: User) -> list[tokens_s
 async def applications_of(visit: Visit, db: Database) -> list[Application]:
     page = Page.first(structs.listing_of(APPLICATION), limit=LISTED_MAX)
     return (await nouns.rows(APPLICATION, db, **visit.caller.reach, page=page)).items
+
+
+async def _limits(visit: Visit, db: Database) -> dict[str, Any]:
+    """The applications and the names of values to which somebody can be limited."""
+    applications = [(one.application_id, one.display_name) for one in await applications_of(visit, db)]
+    return {"applications": applications, "only_names": await only_names_of(visit, db)}
 
 
 async def only_names_of(visit: Visit, db: Database) -> list[tuple[str, str, Sequence[str]]]:
@@ -203,7 +204,7 @@ async def _make_user(visit: Visit, db: Database, *, email: str | None, name: str
         email=email,
         display_name=name or None,
         role=visit.form.text("role"),
-        application_ids=visit.form.all("application"),
+        application_ids=visit.form.ids("application"),
         service=email is None,
         **only_of(visit.form),
     )

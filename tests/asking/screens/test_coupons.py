@@ -1,5 +1,7 @@
 """Coupon pools in the settings: made, filled by hand and by a file, chosen by an ending, removed."""
 
+import pytest
+
 from afterword.kit import db
 from tests.asking.screens.test_builder import draft_of, seen_of, text_of
 from tests.tenants.logins.conftest import Browser, Office, log_in
@@ -25,6 +27,17 @@ async def test_administrator_of_one_application(office: Office, browser: Browser
         assert 403 == (await browser.get(f"{pool}{path}")).status_code
         assert 403 == (await browser.post(f"{pool}{path}", data={**FORM, "codes": "A-2"})).status_code
     assert 403 == (await browser.post(f"{PATH}/new", data={**FORM, "key": "other"})).status_code
+
+
+async def test_too_many_codes(office: Office, browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A longer file is refused whole: its end was cut off, often within a code."""
+    pool = (await browser.post(f"{PATH}/new", data=FORM)).headers["location"].partition("?")[0]
+    monkeypatch.setattr("afterword.asking.screens.coupons.CODES_CHARACTERS_MAX", 7)
+    for given in ({"files": {"file": ("codes.csv", b"A-1\nA-22", "text/csv")}}, {"data": {"codes": "A-1\nA-22"}}):
+        wrong = await browser.post(pool, headers={"Accept-Language": "de"}, **given)
+        assert (422, True) == (wrong.status_code, "Höchstens" in wrong.text)
+    assert "A-2" not in text_of(await browser.get(pool))
+    assert 303 == (await browser.post(pool, data={"codes": "A-1\nA-2"})).status_code
 
 
 async def test_coupons(office: Office, browser: Browser, path: str) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from afterword import errors
 from afterword.asking.questionnaires.condition_rows import Subject
+from afterword.asking.questionnaires.store import LISTING
 from afterword.cases.screens.alert_rules import (
     assignment_errors,
     assignment_of,
@@ -17,6 +18,7 @@ from afterword.cases.screens.alert_rules import (
     typed_draft,
 )
 from afterword.console.screens import Form
+from afterword.core.wire.lists import Page
 from afterword.kit import texts
 from afterword.listening.responses import rows
 from tests.cases.conftest import Desk
@@ -99,6 +101,26 @@ async def test_change(office: Desk, owner: httpx2.AsyncClient) -> None:
     assert ("Other", "high", 8, 5, "critical") == tuple(
         shown[name] for name in ("title", "severity", "due_hours", "escalation_hours", "escalation_severity")
     )
+
+
+async def test_more_questionnaires_than_are_listed(
+    office: Desk, owner: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rule keeps one behind the end of the list; without it, it would be about all of them."""
+    for name in ("Second", "Third"):
+        document = {"display_name": name, "owner_application_id": office.house.application_id}
+        await office.api.ok("POST", "/q/questionnaire", document)
+    rule = (await office.api.get("/alert"))["results"][0]
+    path = f"{PATH}/{rule['alert_id']}"
+    oldest = office.house.questionnaire_id
+    await office.api.ok("PATCH", f"/alert/{rule['alert_id']}", {"questionnaire_ids": [oldest]})
+    monkeypatch.setattr("afterword.cases.screens.alert_rules.QUESTIONNAIRES", Page.first(LISTING, limit=2))
+    page = (await owner.get(path)).text
+    assert "1 that is not listed" in page
+    ticked = re.findall(r'name="questionnaire_ids" value="([^"]+)" checked', page)
+    form = {**FORM, "seen": seen(page), "questionnaire_ids": ticked}
+    assert 303 == (await owner.post(path, data=form)).status_code
+    assert [oldest] == (await office.api.get(f"/alert/{rule['alert_id']}"))["questionnaire_ids"]
 
 
 ROWS = {"subject-0": [""], "subject-4": ["question:q"], "value-4": ["6"]}

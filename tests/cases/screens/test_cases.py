@@ -190,6 +190,10 @@ async def test_wrong_values(office: Desk, owner: httpx2.AsyncClient) -> None:
     for body in ("", "   ", "x" * 5_001):
         assert 422 == (await owner.post(f"{path}/comment", data={"body": body})).status_code
     page = (await owner.get(path)).text
+    for too_long in ({"body": "x" * 5_001}, {"cause": "x" * 101}):
+        wrong = await owner.post(path, data=fields_of(page, **{"body": "Called.", **too_long}))
+        assert (422, True) == (wrong.status_code, "At most" in wrong.text)
+    page = (await owner.get(path)).text
     for wrong in ({"status_id": "999999"}, {"status_id": "x"}, {"assigned_user_id": "0" * 22}):
         assert 422 == (await owner.post(path, data=fields_of(page, **wrong))).status_code, wrong
 

@@ -33,6 +33,33 @@ class TestPeople:
         assert "<bdi>Eva</bdi></a></span><br>" in listed
         assert [1, 1] == [listed.count(f"<bdi>{one}<wbr>@kalamata.example</bdi>") for one in ("ben", "eva")]
 
+    async def test_more_than_are_listed(
+        self, office: Office, ben: str, browser: Browser, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Applications behind the end of the list stay when the role changes: none would mean all of them."""
+        second_id = await make_application(office.pool, office.organization_id, "Second shop")
+        third_id = await make_application(office.pool, office.organization_id, "Third shop")
+        monkeypatch.setattr("afterword.tenants.screens.members.LISTED_MAX", 1)
+        async with db.transaction(office.pool) as database:
+            await database.execute(
+                "update organization_user set application_ids = $1 where user_id = $2", [second_id, third_id], ben
+            )
+        page = (await browser.get(f"{PEOPLE}/{ben}")).text
+        assert "1 that is not listed" in page
+        ticked = re.findall(r'name="application" value="([^"]+)" checked', page)
+        version = re.search(r'name="version" value="(\d+)"', page)
+        assert version is not None
+        form = {"role": "reporting", "version": version[1], "application": ticked}
+        assert 303 == (await browser.post(f"{PEOPLE}/{ben}", data=form)).status_code
+        async with db.connection(office.pool) as database:
+            kept = await database.fetch_value("select application_ids from organization_user where user_id = $1", ben)
+        assert {second_id, third_id} == {*kept}
+        listed = html.unescape((await browser.get(PEOPLE)).text)
+        following = re.search(r'rel="next" href="([^"]+)"', listed)
+        assert following is not None
+        pages = [listed, html.unescape((await browser.get(following[1])).text)]
+        assert [False, True] == sorted(f"{PEOPLE}/{ben}" in one for one in pages)
+
     async def test_role(self, office: Office, ben: str, browser: Browser) -> None:
         page = await browser.get(f"{PEOPLE}/{ben}")
         version = re.search(r'name="version" value="(\d+)"', page.text)
