@@ -7,10 +7,11 @@ from typing import Any, Final
 import msgspec
 
 from afterword import errors
-from afterword.asking.questionnaires import condition_rows, metadata, store as questionnaires_store
+from afterword.asking.questionnaires import access, condition_rows, metadata, store as questionnaires_store
 from afterword.asking.questionnaires.condition_rows import COMPARISONS, Row, Subject, Subjects
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.console.screens import Form, Visit
+from afterword.core.organizations.access import Part
 from afterword.core.questionnaires.conditions import kinds_of
 from afterword.core.questionnaires.metadata import Kind
 from afterword.kit.db import Database
@@ -84,7 +85,7 @@ async def subjects_of(
     """The questions of these questionnaires (None: of all), and the metadata, of these applications (none: of all)."""
     place, found = {"organization_id": visit.caller.organization_id}, dict[str, Subject]()
     if listed is None:
-        listed = (await questionnaires_store.list_questionnaires(db, **place, application_ids=application_ids)).items
+        listed = await access.offered(db, Part(**place, application_ids=application_ids))
     version_ids = [one.published_version_id for one in listed if one.published_version_id][:VERSIONS_MAX]
     versions = [await questionnaires_store.get_version(db, **place, version_id=each) for each in version_ids]
     definitions = [one.definition for one in versions]

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
-from afterword.asking.questionnaires import condition_rows, store as questionnaires_store
+from afterword.asking.questionnaires import access, condition_rows
 from afterword.console import conditions
 from afterword.console.periods import PeriodFilter
 from afterword.console.screens import Marked, Visit
@@ -275,7 +275,7 @@ async def chips_of(
 
 
 async def _condition(visit: Visit, db: Database, choice: ResponseFilter) -> str:
-    listed = (await questionnaires_store.list_questionnaires(db, **visit.caller.part)).items
+    listed = await access.offered(db, visit.caller.part, also=[choice.questionnaire_id])
     asked = [one for one in listed if choice.questionnaire_id in {"", one.questionnaire_id}]
     subjects = await conditions.subjects_of(visit, db, asked)
     return _cut(condition_rows.sentence_of(visit.words, json.loads(choice.condition), subjects))

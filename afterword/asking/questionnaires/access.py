@@ -1,9 +1,12 @@
 """Questionnaires within the reach of a caller, and what they have published."""
 
+from collections.abc import Collection
+
 from afterword.asking.questionnaires import store
 from afterword.asking.questionnaires.store import Questionnaire, Version
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, Part
 from afterword.kit.db import Database
+from afterword.kit.ui import lists
 
 
 async def get(db: Database, *, caller: Caller, questionnaire_id: str, is_locked: bool = False) -> Questionnaire:
@@ -12,6 +15,11 @@ async def get(db: Database, *, caller: Caller, questionnaire_id: str, is_locked:
 
 async def lock(db: Database, *, caller: Caller, questionnaire_id: str) -> Questionnaire:
     return await get(db, caller=caller, questionnaire_id=questionnaire_id, is_locked=True)
+
+
+async def offered(db: Database, part: Part, *, also: Collection[str] = ()) -> list[Questionnaire]:
+    """The newest of a part, to choose from, and those with the ids `also`, which were chosen before."""
+    return await lists.offered(db, store.list_questionnaires, store.LISTING, part, also)
 
 
 async def published(db: Database, questionnaire: Questionnaire) -> Version | None:

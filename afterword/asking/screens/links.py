@@ -215,7 +215,8 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
 async def _show(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
     questionnaire, link = await _questionnaire(visit, db), await link_of(visit, db)
     counts = await count_answered(db, organization_id=link.organization_id, link_ids=[link.link_id])
-    stored = SimpleNamespace(**{one.name: getattr(link, one.name) for one in INPUTS} | {"metadata": _lines(link)})
+    lines = [f"{name} = {value}" for name, value in sorted(link.metadata.items())]
+    stored = SimpleNamespace(**{one.name: getattr(link, one.name) for one in INPUTS} | {"metadata": lines})
     languages = _languages(visit, questionnaire)
     return visit.page(
         "link.html",
@@ -250,10 +251,6 @@ async def _given(visit: Visit) -> dict[str, Any]:
         message = errors.Sentence("“{name}” is not declared. There are: {names}.", name=unknown, names=known)
         raise errors.Invalid.at("/metadata", "unknown_metadata", message)
     return {**document, "metadata": values}
-
-
-def _lines(link: PublicLink) -> list[str]:
-    return [f"{name} = {value}" for name, value in sorted(link.metadata.items())]
 
 
 def _languages(visit: Visit, questionnaire: Questionnaire) -> dict[str, list[tuple[str, str]]]:

@@ -8,12 +8,12 @@ from starlette.responses import Response
 from afterword import errors, ids
 from afterword.asking.instances import anonymity as anonymity_store
 from afterword.asking.instances.anonymity import TOGETHER_MIN
-from afterword.asking.questionnaires import access, drafts, store
+from afterword.asking.questionnaires import access, drafts
 from afterword.asking.screens import question_form, questionnaires
 from afterword.asking.screens.builder import EDIT, address_of, movable, save, show, uses_of
 from afterword.asking.screens.metadata_names import KINDS, METADATA, TYPES
 from afterword.asking.screens.question_form import TextVariables, inserts
-from afterword.asking.screens.questionnaires import LISTING, Work, work_of
+from afterword.asking.screens.questionnaires import Work, work_of
 from afterword.console.inputs import require_same, theirs_of
 from afterword.console.screens import Database, Marked, Screens, Visit
 from afterword.core.questionnaires import editing, variables
@@ -21,14 +21,12 @@ from afterword.core.questionnaires.definition import PAGES
 from afterword.core.questionnaires.editing import Document
 from afterword.core.questionnaires.metadata import Kind
 from afterword.core.reading.documents import is_object
-from afterword.core.wire.lists import Page
 from afterword.kit.web import html
 
 PAGE: Final = f"{EDIT}/page/{{group_id}}"
 TEXTS: Final = f"{EDIT}/texts"
 OTHERS: Final = f"{EDIT}/others"
 ANONYMITY: Final = f"{EDIT}/anonymity"
-OTHERS_MAX: Final = 200
 AROUND: Final[dict[str, Marked]] = {
     "welcome": "Before the questions",
     "thank_you": "After the last answer",
@@ -98,8 +96,8 @@ async def _anonymity(visit: Visit, db: Database, refusal: errors.Refusal | None 
 async def others_page(visit: Visit, db: Database) -> Response:
     words, chosen = visit.words, visit.query.get("from", "")[: ids.ID_CHARACTERS]
     one = await access.get(db, caller=visit.caller, **visit.ids)
-    found = await store.list_questionnaires(db, **visit.caller.part, page=Page.first(LISTING, limit=OTHERS_MAX))
-    others = [each for each in found.items if each.questionnaire_id != one.questionnaire_id]
+    found = await access.offered(db, visit.caller.part, also=[chosen])
+    others = [each for each in found if each.questionnaire_id != one.questionnaire_id]
     source = next((each for each in others if each.questionnaire_id == chosen), None)
     definition = await drafts.begun(db, questionnaire=source) if source else {}
     return visit.page(

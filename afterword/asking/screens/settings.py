@@ -13,13 +13,12 @@ from afterword.asking.questionnaires import (
     drafts,
     exports,
     service as questionnaires_service,
-    store,
     visuals as themes,
 )
 from afterword.asking.questionnaires.library import service as library
 from afterword.asking.questionnaires.visuals import Layers
 from afterword.asking.screens import imports, question_form, questionnaires
-from afterword.asking.screens.questionnaires import LISTING, NEW, ONE, PATH, length_text
+from afterword.asking.screens.questionnaires import NEW, ONE, PATH, length_text
 from afterword.console.inputs import require_same, same_version, theirs_of
 from afterword.console.removals import removal
 from afterword.console.screens import Screens, Visit, download
@@ -27,14 +26,12 @@ from afterword.core import charts, foreign
 from afterword.core.foreign.parts import BYTES_MAX
 from afterword.core.questionnaires import editing, visuals
 from afterword.core.questionnaires.visuals import Layout, Theme
-from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
 from afterword.kit.texts import LANGUAGES, SOURCE_LANGUAGE, Marked, Texts
 from afterword.kit.ui.text import NOTHING
 from afterword.kit.web import html
 from afterword.tenants.screens import members as settings
 
-TEMPLATES_MAX: Final = 200
 UNUSED_SHOWN_MAX: Final = 20
 LENGTHS: Final[Mapping[str, int]] = {"display_name": 200, "title": 500, "description": 2_000}
 NUMBERS: Final[Mapping[str, tuple[int, int]]] = {
@@ -108,8 +105,8 @@ async def _new(visit: Visit, db: Database, refusal: errors.Refusal | None = None
     words, given = visit.words, visit.form if refusal else None
     template = given.text("template") if given else visit.query.get("copy", "")
     applications = await settings.applications_of(visit, db)
-    found = await store.list_questionnaires(db, **visit.caller.part, page=Page.first(LISTING, limit=TEMPLATES_MAX))
-    copied = next((one for one in found.items if one.questionnaire_id == template), None)
+    found = await access.offered(db, visit.caller.part, also=[template])
+    copied = next((one for one in found if one.questionnaire_id == template), None)
     name = words("Copy of {name}").replace("{name}", copied.display_name) if copied else ""
     return visit.page(
         "questionnaire_new.html",
@@ -121,7 +118,7 @@ async def _new(visit: Visit, db: Database, refusal: errors.Refusal | None = None
         systems=f"Afterword (.yaml), {foreign.known()}",
         mb=BYTES_MAX // 1_000_000,
         is_brought="brought" in visit.query,
-        templates=[("", NOTHING), *((one.questionnaire_id, one.display_name) for one in found.items)],
+        templates=[("", NOTHING), *((one.questionnaire_id, one.display_name) for one in found)],
         copied=template,
         name=given.text("display_name") if given else name,
         languages=[("", words("your organization's")), *((one, words.language_name(one)) for one in LANGUAGES)],

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import access, condition_rows, store as questionnaires_store
+from afterword.asking.questionnaires import access, condition_rows
 from afterword.asking.questionnaires.condition_rows import Subjects, sentence_of, with_named
 from afterword.cases import assignments, chats, escalation, previews, rules
 from afterword.cases.rules import ALERT, Alert
@@ -21,7 +21,7 @@ from afterword.console.removals import removal
 from afterword.console.response_list import CONDITION_CHARACTERS_MAX, PERIODS, ResponseFilter
 from afterword.console.screens import Form, Marked, Screens, Visit
 from afterword.core.messaging import alerts as core_alerts
-from afterword.core.wire.lists import Page
+from afterword.core.organizations.access import Part
 from afterword.errors import FieldError
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns, structs
@@ -101,8 +101,6 @@ def assignment_sentence(assignment: Mapping[str, Any] | None, subjects: Subjects
     return ", ".join([*pairs, *(names.get(user_id, user_id) for user_id in draft.candidate_ids)])
 
 
-LISTED_MAX: Final = 100
-QUESTIONNAIRES: Final = Page.first(questionnaires_store.LISTING, limit=LISTED_MAX)
 TRIGGERS: Final[Mapping[str, Marked]] = {
     "completed": "when a response is completed",
     "submitted": "at the first answer, and when it is completed",
@@ -155,17 +153,16 @@ async def choices_of(
     """The choices for a rule of this application; questions are those of its questionnaires (none: of all)."""
     organization_id = visit.caller.organization_id
     chosen = draft.questionnaire_ids if draft else rule.questionnaire_ids if rule else ()
-    questionnaires = await questionnaires_store.list_questionnaires(
-        db, organization_id=organization_id, application_ids=[application_id], page=QUESTIONNAIRES
-    )
+    part = Part(organization_id=organization_id, application_ids=[application_id])
+    questionnaires = await access.offered(db, part, also=chosen)
     users = await assignments.list_assignees(db, **visit.caller.part, application_id=application_id)
     named = [(each.user_id, each.display_name or each.email, each.open_cases) for each in users.items]
     statuses = await nouns.every(STATUS, db, organization_id=organization_id, application_ids=[application_id])
-    asked = [each for each in questionnaires.items if not chosen or each.questionnaire_id in chosen]
+    asked = [each for each in questionnaires if not chosen or each.questionnaire_id in chosen]
     subjects = await conditions.subjects_of(visit, db, asked, application_ids=[application_id])
     subjects = await with_seen(visit, db, with_named(subjects, rule.conditions if rule else None))
     return Choices(
-        questionnaires=[(each.questionnaire_id, each.display_name) for each in questionnaires.items],
+        questionnaires=[(each.questionnaire_id, each.display_name) for each in questionnaires],
         users=[(user_id, name) for user_id, name, _ in named],
         loaded=[(user_id, with_load(visit.words, name, count)) for user_id, name, count in named],
         statuses=[(str(each.status_id), title_of(visit.words, each.status_id, each.title)) for each in statuses],

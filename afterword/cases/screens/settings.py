@@ -6,7 +6,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import access
 from afterword.cases.settings import SETTINGS, VARIABLES
 from afterword.console.inputs import KEPT, placed, read_as, same_version
 from afterword.console.screens import Database, Form, Screens, Visit
@@ -46,7 +46,7 @@ def _document(form: Form) -> dict[str, Any]:
 @routes.get(PATH, scope="Alert.Update")
 async def _page(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
     settings = await nouns.get(SETTINGS, db, caller=visit.caller, key=visit.caller.organization_id)
-    questionnaires = await questionnaires_store.list_questionnaires(db, **visit.caller.part)
+    questionnaires = await access.offered(db, visit.caller.part, also=[settings.recovery_questionnaire_id or ""])
     form = visit.form
     typed = bool(form.values)
     texts = [(one["title"], one["body"]) for one in settings.saved_texts]
@@ -64,7 +64,7 @@ async def _page(visit: Visit, db: Database, refusal: errors.Refusal | None = Non
         remedies=form.text("remedies") if typed else "\n".join(settings.remedies),
         questionnaires=[
             ("", visit.words("The one of the case")),
-            *((one.questionnaire_id, one.display_name) for one in questionnaires.items),
+            *((one.questionnaire_id, one.display_name) for one in questionnaires),
         ],
         recovery=form.text("recovery_questionnaire_id") if typed else settings.recovery_questionnaire_id or "",
         texts=[*((title, body) for title, body in texts if title or body), ("", "")],

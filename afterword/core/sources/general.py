@@ -79,7 +79,8 @@ def _reader(
         name = given.text(single["event"], is_required=True)
         event_id = given.text(single["event_id"], is_required=True) if "event_id" in single else paths.digest_of(body)
         found = {each: given.value(path) for each, path in rest.items()}
-        what = _what(events.get(name, name))
+        wanted = events.get(name, name)
+        what: What = next((one for one in get_args(What) if one == wanted), "other")
         return [given.happening(chosen, event_id=event_id, what=what, name=name, values=found)]
 
     return read
@@ -91,10 +92,6 @@ def _verify(signed: re.Match[str] | None) -> signatures.Verify:
     if signed[2] is None:
         return signatures.by_header(signed[1])
     return signatures.by_hmac(signed[1], algorithm=signed[2], encoding=signed[3], prefix=signed[4] or "")
-
-
-def _what(text: str) -> What:
-    return next((what for what in get_args(What) if what == text), "other")
 
 
 def _lines(name: str, text: str, wrong: list[FieldError]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Lists: all that the macro `listing` shows around the rows, the addresses of its links, and the keys of its pages."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property, lru_cache
@@ -11,10 +11,14 @@ import msgspec
 from msgspec.structs import replace
 
 from afterword import ids
+from afterword.core.organizations.access import Part
 from afterword.core.wire import lists as core_lists
-from afterword.core.wire.lists import Page, Rows
+from afterword.core.wire.lists import Criterion, Page, Rows
+from afterword.kit.db import Database
 
 ROWS: Final = 50
+OFFERED_MAX: Final = 200
+Read = Callable[..., Awaitable[Rows[Any]]]  # a store's function for a page of a list
 SEARCH_CHARACTERS: Final = (3, 320)  # the shortest and longest text that people are searched by
 EPOCH: Final = datetime.fromtimestamp(0, UTC)
 MICROS_DIGITS: Final = 18
@@ -172,3 +176,15 @@ def page_links(
 def behind(page: Page, key: str) -> Page:
     """The page behind this key, in lists by created time; the first one for what is no key."""
     return replace(page, after=read_key(key))
+
+
+async def offered(
+    db: Database, rows: Read, listing: core_lists.Listing, part: Part, also: Collection[str] = ()
+) -> list[Any]:
+    """The newest rows, to choose from, and those with the ids `also`, which were chosen before."""
+    page = Page.first(listing, limit=OFFERED_MAX)
+    found = (await rows(db, **part, page=page)).items
+    if missing := {one for one in also if ids.is_id(one)} - {getattr(one, listing.id) for one in found}:
+        own = Criterion("IN", listing.id_column, [*missing])
+        found += (await rows(db, **part, page=replace(page, criteria=(own,)))).items
+    return found

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import metadata, store as questionnaires_store
+from afterword.asking.questionnaires import access, metadata
 from afterword.console.periods import PeriodChoice
 from afterword.console.response_list import BANDS, CHANNELS, ResponseFilter
 from afterword.console.screens import Marked, Screens, Visit
@@ -172,16 +172,17 @@ async def comments_file(visit: Visit, db: Database) -> Response:
 
 async def _asked(visit: Visit, db: Database, query: Mapping[str, str]) -> _Asked:
     words = visit.words
-    listed = await questionnaires_store.list_questionnaires(db, **visit.caller.part)
-    names = {one.questionnaire_id: one.display_name for one in listed.items}
+    chosen = query.get("questionnaire", "")
+    listed = await access.offered(db, visit.caller.part, also=[chosen])
+    names = {one.questionnaire_id: one.display_name for one in listed}
     band, period = query.get("band", ""), PeriodChoice.read(query, DAYS_DEFAULT, PERIODS)
     choice = ResponseFilter(
         tab="comment",
-        questionnaire_id=chosen if (chosen := query.get("questionnaire", "")) in names else "",
+        questionnaire_id=chosen if chosen in names else "",
         band=band if band in MOODS else "",
         **period.query,
     ).fixed(visit)
-    owners = {one.owner_application_id for one in listed.items if choice.questionnaire_id in {"", one.questionnaire_id}}
+    owners = {one.owner_application_id for one in listed if choice.questionnaire_id in {"", one.questionnaire_id}}
     groups = {**await _declared(visit, db, owners), **{name: words(text) for name, text in GROUPS.items()}}
     group = query.get("group", "")
     group = group if group in groups else STORE if STORE in groups else "band"

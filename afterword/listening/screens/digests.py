@@ -212,7 +212,7 @@ async def _report(
             "This report cannot be shown to you right now: it reads too many answers, or a part of it has been deleted."
         )
         return report.title, "", [_section("", [text])]
-    questionnaires = await reports.names_of(db, caller=caller)
+    questionnaires = await reports.names_of(db, caller.part, plan.query.questionnaire_ids)
     pipelines = await reports.pipelines_of(db, caller=caller, result=result)
     names = report_names(words, plan.context, questionnaires, pipelines=pipelines)
     values = reports.values_of(words, result, names, template_id=report.spec.get("template_id"))

@@ -6,11 +6,10 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import store as questionnaires
+from afterword.asking.questionnaires import access, store as questionnaires
 from afterword.console.inputs import Input, Options, document_of, form_page, read_as, same_version
 from afterword.console.nouns import inputs_of, screens_of
 from afterword.console.screens import Database, Visit
-from afterword.core.wire.lists import Page
 from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.nouns.declaration import version_of
 from afterword.kit.texts import Marked
@@ -24,7 +23,6 @@ from afterword.listening.exports.schedules import SCHEDULE, ExportCheck, ExportS
 
 PATH: Final = "/console/settings/exports"
 ONE: Final = f"{PATH}/{{schedule_id}}"
-LISTED_MAX: Final = 500
 RUNS: Final = fields.listing_of(schedules.ExportRun)
 STATES: Final[Mapping[str, Marked]] = {
     "queued": "Waiting", "running": "Under way", "done": "Done", "failed": "Failed", "cancelled": "Cancelled",
@@ -105,7 +103,7 @@ async def _edit(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         stored=row,
         version=version_of(row),
         refusal=refusal,
-        options=await _options(visit),
+        options=await _options(visit, row.questionnaire_id),
     )
 
 
@@ -204,10 +202,9 @@ def _inputs(kind: str, *, later: bool = False) -> tuple[Input, ...]:
     return inputs_of(SCHEDULE, later=later, names=names)
 
 
-async def _options(visit: Visit) -> Options:
-    page = Page.first(questionnaires.LISTING, limit=LISTED_MAX)
-    found = await visit.load(questionnaires.list_questionnaires, **visit.caller.part, page=page)
+async def _options(visit: Visit, questionnaire_id: str = "") -> Options:
+    found = await visit.load(access.offered, visit.caller.part, also=[questionnaire_id])
     return {
-        "questionnaire_id": [(one.questionnaire_id, one.display_name) for one in found.items],
+        "questionnaire_id": [(one.questionnaire_id, one.display_name) for one in found],
         "format": [(name, text) for name, text in schedules.FORMATS if not missing_extra(name)],
     }

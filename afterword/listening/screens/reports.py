@@ -1,6 +1,6 @@
 """Reports: the ready and the saved ones, each as charts with its tables; the address holds the whole question."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote
@@ -10,14 +10,14 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.asking.instances.rendering import logo_url
-from afterword.asking.questionnaires import contexts, store as questionnaires_store, visuals
+from afterword.asking.questionnaires import access, contexts, visuals
 from afterword.cases.screens.figures import FIGURES
 from afterword.console.removals import removal
 from afterword.console.screens import Guest, Marked, Screens, Visit
 from afterword.core.figures import plans, queries, reports as core_reports, templates
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import ReportContext
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, Part
 from afterword.core.questionnaires.visuals import DEFAULT, inherited
 from afterword.core.reading.findings import Findings
 from afterword.core.wire.lists import Page
@@ -80,11 +80,11 @@ async def _shared(guest: Guest, db: Database, report: CustomReport, plan: plans.
     """The values of the page that a link opens, but for the name of the organization."""
     key = {"organization_id": report.organization_id}
     result = await results.run_plan(db, plan)
-    found = await questionnaires_store.list_questionnaires(db, **key)
     questionnaire_id = plan.query.questionnaire_ids[0]
     layers = await visuals.get_layers(db, **key, questionnaire_id=questionnaire_id)
     theme = inherited(layers.organization, layers.application, layers.visual) if layers else DEFAULT
-    names = report_names(guest.words, plan.context, {one.questionnaire_id: one.display_name for one in found.items})
+    named = await names_of(db, Part(**key, application_ids=()), plan.query.questionnaire_ids)
+    names = report_names(guest.words, plan.context, named)
     return {
         **values_of(guest.words, result, names, template_id=report.spec.get("template_id")),
         "logo_url": logo_url(theme, questionnaire_id),
@@ -262,17 +262,16 @@ async def _asked(
     visit: Visit, db: Database, wanted: AskedReport
 ) -> tuple[dict[str, Any], ReportContext, Mapping[str, str]]:
     """The spec, the questions of its questionnaires, and the names of all questionnaires. Raises Invalid."""
-    reached = await questionnaires_store.list_questionnaires(db, **visit.caller.part)
-    names = {one.questionnaire_id: one.display_name for one in reached.items}
+    chosen, saved = wanted.given.get("questionnaire", ""), wanted.saved.questionnaire_ids if wanted.saved else ()
+    reached = await access.offered(db, visit.caller.part, also=[chosen, *saved])
+    names = {one.questionnaire_id: one.display_name for one in reached}
     if not names:
         raise errors.NotFound("There is no questionnaire yet.")
-    chosen = wanted.given.get("questionnaire", "")
-    questionnaire_ids = [chosen] if chosen in names else list(names)[: core_reports.QUESTIONNAIRES_MAX]
-    if wanted.saved is not None:
-        questionnaire_ids = list(wanted.saved.questionnaire_ids)
+    ready = [chosen] if chosen in names else list(names)[: core_reports.QUESTIONNAIRES_MAX]
+    questionnaire_ids = list(saved) or ready
     query = queries.ReportQuery(questionnaire_ids=tuple(questionnaire_ids))
     findings = Findings(place=plans.in_spec)
-    owners = {one.questionnaire_id: one.owner_application_id for one in reached.items}
+    owners = {one.questionnaire_id: one.owner_application_id for one in reached}
     context = await contexts.load_context(db, caller=visit.caller, query=query, findings=findings, known=owners)
     return wanted.spec(questionnaire_ids, context), context, names
 
@@ -379,9 +378,8 @@ def ends_of(words: Texts, period: Period) -> tuple[str, str]:
     return words.day(first.date().isoformat()), words.day(last.date().isoformat())
 
 
-async def names_of(db: Database, *, caller: Caller) -> Mapping[str, str]:
-    found = await questionnaires_store.list_questionnaires(db, **caller.part)
-    return {one.questionnaire_id: one.display_name for one in found.items}
+async def names_of(db: Database, part: Part, questionnaire_ids: Sequence[str]) -> Mapping[str, str]:
+    return {one.questionnaire_id: one.display_name for one in await access.offered(db, part, also=questionnaire_ids)}
 
 
 async def pipelines_of(db: Database, *, caller: Caller, result: Result) -> Mapping[str, str]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import access
 from afterword.console.answers import text_of
 from afterword.console.response_list import PERIODS, RESPONSES, ResponseFilter
 from afterword.console.screens import Screens, Visit
@@ -25,7 +25,6 @@ from afterword.listening.imports.store import ResponseImportRecord
 from afterword.listening.imports.uploads import FROM_START, ResponseUpload
 from afterword.sending.screens.address_lists import FORMAT_TEXTS, steps_of, titles_of
 from afterword.sending.screens.list_results import NUMBER_DIGITS, REFRESH_SECONDS
-from afterword.sending.screens.pipelines import QUESTIONNAIRES, QUESTIONNAIRES_MAX
 from afterword.sending.screens.queue_items import said
 
 IMPORTS: Final = f"{RESPONSES}/imports"
@@ -55,14 +54,14 @@ async def list_imports(visit: Visit) -> Response:
 
 @routes.get(NEW, scope=CREATE)
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    page = Page.first(QUESTIONNAIRES, limit=QUESTIONNAIRES_MAX)
-    found = await visit.load(questionnaires_store.list_questionnaires, **visit.caller.part, page=page)
+    value = visit.form.text("questionnaire") or visit.query.get("questionnaire", "")
+    found = await visit.load(access.offered, visit.caller.part, also=[value])
     return visit.page(
         "response_import_new.html",
         title=visit.words("Import past responses"),
         steps=steps_of(visit.words),
-        questionnaires=[(one.questionnaire_id, one.display_name) for one in found.items if one.published_version_id],
-        value=visit.form.text("questionnaire") or visit.query.get("questionnaire", ""),
+        questionnaires=[(one.questionnaire_id, one.display_name) for one in found if one.published_version_id],
+        value=value,
         refusal=refusal,
     )
 

@@ -1,6 +1,6 @@
 """Pipelines: the list, one as sentences that lead to the form of their part, a new one, the switch, the removal."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from typing import Any, Final
 
@@ -8,7 +8,7 @@ from msgspec import structs
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import access, api as questionnaires_api, metadata, store as questionnaires_store
+from afterword.asking.questionnaires import access, metadata
 from afterword.asking.questionnaires.condition_rows import Subjects, subjects_of
 from afterword.console.inputs import KEPT, read_as, same_version
 from afterword.console.removals import removal
@@ -17,7 +17,7 @@ from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, CHANN
 from afterword.core.scheduling.statuses import PublicItem
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
-from afterword.kit.ui.lists import Listing, address, behind, page_links, page_of
+from afterword.kit.ui.lists import Listing, address, behind, offered, page_links, page_of
 from afterword.kit.ui.text import actor_text
 from afterword.kit.web import fields, html
 from afterword.sending.pipelines import service as pipelines, store, versions
@@ -37,8 +37,6 @@ PIPELINES: Final = f"{queue_items.SENDING}/pipelines"
 NEW: Final = f"{PIPELINES}/new"
 ONE: Final = f"{PIPELINES}/{{questionnaire_id}}/{{pipeline_id}}"
 NEW_LIST: Final = f"{queue_items.SENDING}/lists/new"
-QUESTIONNAIRES_MAX: Final = 100
-CHOICES_MAX: Final = 200
 OPEN_ITEMS_MAX: Final = 100_000
 RULE_LABELS: Final[Mapping[str, Marked]] = {
     "message": "Message", "sender": "Sender", "target": "Webhook", "delay": "Send time", "conditions": "Who is asked",
@@ -46,7 +44,6 @@ RULE_LABELS: Final[Mapping[str, Marked]] = {
 }  # fmt: skip
 DAYS: Final = 7  # of the figures beside the sentences
 LISTED: Final = fields.listing_of(Pipeline)
-QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 STATES: Final[Mapping[str, Marked]] = {"running": "On", "paused": "Off", "upcoming": "Not started", "ended": "Ended"}
 NEW_CHANNELS: Final = (CHANNEL_EMAIL, CHANNEL_SMS, CHANNEL_WEBHOOK)
 PARTS_IN_LIST: Final = ("delay", "conditions", "frequency", "hours", "reminders")
@@ -58,7 +55,7 @@ routes = Screens()
 async def list_pipelines(visit: Visit, db: Database) -> Response:
     words = visit.words
     found = await store.list_pipelines(db, **visit.caller.part, page=page_of(LISTED, visit.query))
-    names = dict(await questionnaires_of(visit, db))
+    names = dict(await questionnaires_of(visit, db, also=[one.questionnaire_id for one in found.items]))
     may_add = "Pipeline.Create" in visit.caller.scopes
     return visit.page(
         "pipelines.html",
@@ -284,18 +281,16 @@ async def _figures(visit: Visit, db: Database, pipeline: store.Pipeline) -> dict
     }
 
 
-async def choices_of(visit: Visit, db: Database) -> list[tuple[PipelineRecord, str]]:
+async def choices_of(visit: Visit, db: Database, *, also: Collection[str] = ()) -> list[tuple[PipelineRecord, str]]:
     """The pipelines that the reader reaches, each with its title and that of its questionnaire."""
-    found = await store.list_pipelines(db, **visit.caller.part, page=Page.first(LISTED, limit=CHOICES_MAX))
-    names = dict(await questionnaires_of(visit, db))
-    return [(one, f"{one.title} · {names.get(one.questionnaire_id, '')}") for one in found.items]
+    found = await offered(db, store.list_pipelines, LISTED, visit.caller.part, also)
+    names = dict(await questionnaires_of(visit, db, also=[one.questionnaire_id for one in found]))
+    return [(one, f"{one.title} · {names.get(one.questionnaire_id, '')}") for one in found]
 
 
-async def questionnaires_of(visit: Visit, db: Database) -> Sequence[tuple[str, str]]:
-    found = await questionnaires_store.list_questionnaires(
-        db, **visit.caller.part, page=Page.first(QUESTIONNAIRES, limit=QUESTIONNAIRES_MAX)
-    )
-    return [(one.questionnaire_id, one.display_name) for one in found.items]
+async def questionnaires_of(visit: Visit, db: Database, *, also: Collection[str] = ()) -> list[tuple[str, str]]:
+    found = await access.offered(db, visit.caller.part, also=also)
+    return [(one.questionnaire_id, one.display_name) for one in found]
 
 
 @routes.get(NEW, scope="Pipeline.Create")

@@ -1,6 +1,6 @@
 """Sequences: a response to one questionnaire leads to a message of another; tried before it is saved."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, Final
@@ -20,7 +20,6 @@ from afterword.console.nouns import saved
 from afterword.console.removals import removal
 from afterword.console.screens import Marked, Screens, Visit
 from afterword.core.scheduling.statuses import PUBLIC_ITEM, Item
-from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.nouns.declaration import version_of
@@ -29,17 +28,15 @@ from afterword.kit.ui.text import address_text, near_moment
 from afterword.kit.web import html
 from afterword.sending.intake import sequences
 from afterword.sending.intake.sequences import SEQUENCE, Done, Sequence
-from afterword.sending.pipelines import store as pipelines_store
 from afterword.sending.pipelines.resources import delay_of
 from afterword.sending.pipelines.store import Pipeline
 from afterword.sending.screens import queue_items
-from afterword.sending.screens.pipelines import LISTED, questionnaires_of, url_of
+from afterword.sending.screens.pipelines import choices_of, questionnaires_of, url_of
 from afterword.sending.screens.queue_items import SENDING, STATUS_TEXTS
 
 SEQUENCES: Final = f"{SENDING}/sequences"
 NEW: Final = f"{SEQUENCES}/new"
 ONE: Final = f"{SEQUENCES}/{{sequence_id}}"
-PIPELINES_MAX: Final = 200
 ROWS: Final = 50
 LOOKED_AT_MAX: Final = 100  # of the responses that match, whether they have an address
 LISTING: Final = structs.listing_of(SEQUENCE)
@@ -69,16 +66,22 @@ class Around(msgspec.Struct, frozen=True):
     """The questionnaires, pipelines and fields that the form of a sequence offers."""
 
     source: Questionnaire | None
-    pipelines: Mapping[str, Pipeline]
+    choices: Collection[tuple[Pipeline, str]]
     names: Mapping[str, str]  # of questionnaires
     subjects: Subjects
+
+    @property
+    def pipelines(self) -> Mapping[str, Pipeline]:
+        return {one.pipeline_id: one for one, _ in self.choices}
 
 
 @routes.get(SEQUENCES, scope="Sequence.Read")
 async def list_sequences(visit: Visit, db: Database) -> Response:
     words = visit.words
     found = await nouns.rows(SEQUENCE, db, **visit.caller.part, page=page_of(LISTING, visit.query))
-    pipelines, names = await _places(visit, db)
+    choices = await choices_of(visit, db, also=[one.pipeline_id for one in found.items])
+    pipelines = {one.pipeline_id: one for one, _ in choices}
+    names = dict(await questionnaires_of(visit, db, also=[one.from_questionnaire_id for one in found.items]))
     rows = []
     for one in found.items:
         pipeline = pipelines.get(one.pipeline_id)
@@ -166,16 +169,12 @@ def _done_row(visit: Visit, one: Done) -> dict[str, Any]:
     }
 
 
-async def _places(visit: Visit, db: Database) -> tuple[dict[str, Pipeline], dict[str, str]]:
-    found = await pipelines_store.list_pipelines(db, **visit.caller.part, page=Page.first(LISTED, limit=PIPELINES_MAX))
-    return {one.pipeline_id: one for one in found.items}, dict(await questionnaires_of(visit, db))
-
-
 async def _around(visit: Visit, db: Database, rule: Sequence | None) -> Around:
-    pipelines, names = await _places(visit, db)
+    choices = await choices_of(visit, db, also=[rule.pipeline_id] if rule else ())
     source_id = rule.from_questionnaire_id if rule else visit.form.text("from") or visit.query.get("from", "")
+    names = dict(await questionnaires_of(visit, db, also=[source_id]))
     if not rule and source_id not in names:
-        return Around(None, pipelines, names, {})
+        return Around(None, choices, names, {})
     source = await access.get(db, caller=visit.caller, questionnaire_id=source_id)
     version = await access.published(db, source)
     declared = await metadata.declared(
@@ -184,7 +183,7 @@ async def _around(visit: Visit, db: Database, rule: Sequence | None) -> Around:
     definitions = [version.definition] if version else []
     subjects = condition_rows.subjects_of(visit.words, definitions=definitions, declared=declared)
     subjects = with_named(subjects, rule.conditions if rule else None)
-    return Around(source, pipelines, names, await with_seen(visit, db, subjects))
+    return Around(source, choices, names, await with_seen(visit, db, subjects))
 
 
 @routes.post(NEW, scope="Sequence.Create", again=AGAIN)
@@ -261,9 +260,8 @@ async def page(visit: Visit, refusal: errors.Refusal | None = None, *, tried: li
         condition = conditions.typed(form)
     if isinstance(refusal, errors.Invalid):
         refusal = placed(refusal, partial(place_of, values=condition))
-    places, here = around.pipelines, f"{SEQUENCES}/{rule.sequence_id}" if rule else NEW
-    pipeline = places.get(value["pipeline_id"])
-    titles = {key: f"{around.names.get(one.questionnaire_id, '')} · {one.title}" for key, one in places.items()}
+    here = f"{SEQUENCES}/{rule.sequence_id}" if rule else NEW
+    pipeline = around.pipelines.get(value["pipeline_id"])
     return visit.page(
         "sequence.html",
         title=rule.title if rule else words("New sequence"),
@@ -273,7 +271,7 @@ async def page(visit: Visit, refusal: errors.Refusal | None = None, *, tried: li
         value=value,
         source=around.source,
         sources=list(around.names.items()),
-        pipelines=[("", words("choose…")), *titles.items()],
+        pipelines=[("", words("choose…")), *((one.pipeline_id, text) for one, text in around.choices)],
         pipeline=pipeline,
         pipeline_url=url_of(pipeline) if pipeline and visit.may_open(url_of(pipeline)) else "",
         delay=delay_of(words, pipeline, around.subjects) if pipeline else "",

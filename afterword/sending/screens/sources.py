@@ -259,7 +259,8 @@ async def _rules_of(visit: Visit, db: Database, source: Source) -> list[tuple[So
     """Each with its sentence, the oldest first."""
     found = await records.rules_of(db, source_id=source.source_id, **visit.caller.reach)
     subjects = await _subjects(visit, db, source)
-    titles = {one.pipeline_id: one.title for one, _ in await choices_of(visit, db)}
+    choices = await choices_of(visit, db, also=[one.pipeline_id for one in found])
+    titles = {one.pipeline_id: one.title for one, _ in choices}
     return [(one, sentence_of(visit.words, one, titles, subjects)) for one in found]
 
 
@@ -317,7 +318,8 @@ async def rule_form(
     words, source, rule = visit.words, await visit.row(SOURCE), await _rule(visit)
     async with visit.read() as db:
         subjects = await _subjects(visit, db, source)
-        pipelines = [(one.pipeline_id, text) for one, text in await choices_of(visit, db)]
+        choices = await choices_of(visit, db, also=[rule.pipeline_id] if rule else ())
+        pipelines = [(one.pipeline_id, text) for one, text in choices]
     stored, kind = rule or RULE_BLANK, KINDS.get(source.kind)
     known = condition_rows.with_named(subjects, stored.conditions)
     values = visit.form.values

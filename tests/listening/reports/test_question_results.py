@@ -146,6 +146,11 @@ async def test_drivers_of_a_group(stores: House, now: datetime, monkeypatch: pyt
 
 
 class TestReaderOfFigures:
+    @pytest.fixture
+    def now(self, now: datetime) -> datetime:
+        """In the middle of a month: at the beginning of one, the answers would be those of a month that is over."""
+        return (now.replace(day=1) - timedelta(days=1)).replace(day=15)
+
     async def test_small_groups(self, stores: House, now: datetime) -> None:
         """Nothing of few people, whole months, no single answers; all of it for those who read each answer."""
         period = {"from_time": f"{now - timedelta(days=60)}", "to_time": f"{now}"}

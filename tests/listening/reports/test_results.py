@@ -445,5 +445,6 @@ class TestSmallGroups:
         equal = '{"subject": "questionnaire_metadata:store_id", "operator": "equal", "value": "a"}'
         by_store = (await house.get("/report/template/by_metadata", **given, **self.BY_STORE)).json()
         filtered = (await house.get("/report/template/nps", **given, filter=equal)).json()
-        assert [0, 0] == [found["total"][0]["n"] for found in (by_store, filtered)], "this month is not over"
+        # This month is not over; in its first hours the answer is one of the last month, and alone there.
+        assert {0, None} >= {found["total"][0]["n"] for found in (by_store, filtered)}
         assert 1 == (await house.get("/report/template/nps", **given)).json()["total"][0]["n"]
