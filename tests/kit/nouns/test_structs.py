@@ -42,7 +42,7 @@ def test_resource(noun: Noun[Any]) -> None:
 
 @each_noun
 def test_words_of_the_record(noun: Noun[Any]) -> None:
-    """What a record says of a member stands in the reference, before what members of this name are elsewhere."""
+    """The reference has the record's own words for a member, before those for members of this name elsewhere."""
     shown = msgspec.json.schema_components([structs.resource_of(noun)], schema_hook=lambda _: {})[1]
     properties = shown[noun.record.__name__]["properties"]
     for one in noun.members:
