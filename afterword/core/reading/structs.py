@@ -194,8 +194,8 @@ def collect(
     `read_only`: members of the answer, for which strict reading has an error of their own.
     """
     value = struct_reader(kind)(document, "", context)
-    if (forbids := kind.__struct_config__.forbid_unknown_fields) or context.strict:
-        _refuse_unknown(document, "", context, kind.__struct_fields__, frozenset() if forbids else read_only)
+    if context.strict or kind.__struct_config__.forbid_unknown_fields:
+        _refuse_unknown(document, "", context, kind.__struct_fields__, read_only if context.strict else frozenset())
     return cast("Struct | None", value)
 
 
