@@ -58,10 +58,10 @@ logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 PLACE: Final = frozenset({"host", "port", "security", "username", "password", "folder"})
 Line320 = Annotated[str, Meta(min_length=1, max_length=320, extra=fields.LINE)]
 PROBLEMS: Final = (
-    "`blocked`: the host is in a network that may not be called. `not_reached`: nobody took the connection. "
-    "`not_trusted`: the certificate. `no_tls`: the server offers no STARTTLS. `login_refused`: user name or password. "
-    "`no_folder`: there is none of this name. `too_large`: the server sent more than was asked for. `no_answer`: no "
-    "complete answer in time. `password_lost`: the stored password cannot be opened any more."
+    "Null: it can be read. `blocked`: the host is in a network that may not be called. `not_reached`: nobody took the "
+    "connection. `not_trusted`: the certificate. `no_tls`: the server offers no STARTTLS. `login_refused`: user name "
+    "or password. `no_folder`: there is none of this name. `too_large`: the server sent more than was asked for. "
+    "`no_answer`: no complete answer in time. `password_lost`: the stored password cannot be opened any more."
 )
 
 

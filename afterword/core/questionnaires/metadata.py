@@ -37,7 +37,7 @@ POINTERS: Final = frozenset({"transaction_id", "booking_no", "case_id"})
 NOT_TYPED: Final[Mapping[Type, str]] = {
     "text": "This is not a text.",
     "number": "This is not a number.",
-    "date": "This is not a date.",
+    "date": "A date is expected, such as 2026-11-21 or 21/11/2026.",
     "boolean": "This is not a boolean.",
 }
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # category Cc

@@ -160,7 +160,7 @@ class Members:
         if self.has(name):
             return True
         self.take(name)
-        self.error(name, "required", Sentence("A {name} is required.", name=Sentence(_words(name))))
+        self.error(name, "required", "This is required.")
         return False
 
 

@@ -145,7 +145,7 @@ Struct = TypeVar("Struct", bound=msgspec.Struct)
 
 
 class Context(Findings, kw_only=True):
-    """Options of reading, and the errors so far. With `strict` unknown members are errors too."""
+    """Options of reading, and the errors so far. `strict`: unknown members are errors for all Structs."""
 
     now: datetime
     zone: tzinfo
@@ -194,8 +194,8 @@ def collect(
     `read_only`: members of the answer, for which strict reading has an error of their own.
     """
     value = struct_reader(kind)(document, "", context)
-    if context.strict:
-        _refuse_unknown(document, "", context, kind.__struct_fields__, read_only)
+    if context.strict or kind.__struct_config__.forbid_unknown_fields:
+        _refuse_unknown(document, "", context, kind.__struct_fields__, read_only if context.strict else frozenset())
     return cast("Struct | None", value)
 
 
@@ -465,7 +465,7 @@ def _map_reader(declared: Declared) -> Reader:
 def _nested_reader(kind: type[msgspec.Struct]) -> Reader:
     def read_nested(value: Any, pointer: str, context: Context) -> Any:
         found = struct_reader(kind)(value, pointer, context)
-        if context.strict:
+        if context.strict or kind.__struct_config__.forbid_unknown_fields:
             _refuse_unknown(value, pointer, context, kind.__struct_fields__)
         return found
 

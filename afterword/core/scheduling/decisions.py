@@ -217,7 +217,7 @@ def counted_from(text: str, *, delay: timedelta, zone: tzinfo, now: datetime) ->
     """The delay after a date, by the clocks of the zone; a date alone begins at midnight. Raises InvalidDateTime."""
     day = metadata.typed("date", text)
     if day is None:
-        raise InvalidDateTime("invalid_format", "This is not a date.")
+        raise InvalidDateTime("invalid_format", metadata.NOT_TYPED["date"])
     begin = parse_date_time(text if ":" in text else f"{day} 00:00", zone=zone, now=now, lax=True)
     return moment_at(instant_of(begin.instant.astimezone(zone).replace(tzinfo=None) + delay, zone), zone)
 

@@ -76,9 +76,9 @@ class Document:
         """One line of text; numbers are written, the entries of a list joined."""
         words: list[str] = []
         for pointer, value in self.at(path):
-            if isinstance(value, bool) or is_object(value) or is_array(value):
+            if value is True or is_object(value) or is_array(value):
                 self.error(pointer, "wrong_type", "A text is expected.")
-            else:
+            elif value is not False:  # PHP writes it for what is not there
                 words.append(cleaned(str(plain(value) if is_number(value) else value)))
         if is_required and not words:
             self._require(path)
@@ -86,7 +86,7 @@ class Document:
 
     def number(self, path: str) -> int | float | None:
         """A number, or a text such as `"21.50"`; of a list, the sum."""
-        numbers = [self._number(pointer, value) for pointer, value in self.at(path)]
+        numbers = [self._number(pointer, value) for pointer, value in self.at(path) if value is not False]
         return plain(round(sum(numbers), 3)) if numbers else None
 
     def value(self, path: str) -> Value | None:
@@ -101,7 +101,7 @@ class Document:
 
     def time(self, path: str) -> datetime | None:
         for pointer, value in self.at(path):
-            if is_text(value) and value.startswith("0000-"):  # as MySQL writes no time
+            if value is False or (is_text(value) and value.startswith("0000-")):  # as PHP and MySQL write no time
                 continue
             if (found := time_of(value)) is not None:
                 return found
@@ -120,9 +120,10 @@ class Document:
         what: What,
         name: str,
         is_test: bool = False,
+        object_id: str = "",
         values: Mapping[str, Value | None] = MappingProxyType({}),
     ) -> Happening:
-        """Raises Invalid where something has the wrong shape. `values`: further ones, None for those that are not."""
+        """Raises Invalid for wrong shapes. `values`: further ones, None for absent ones. `object_id`: else by path."""
         first, _, last = self.text(paths.whole_name).partition(" ")
         found: dict[str, Value | None] = {each: self.text(path) for each, path in paths.texts.items()}
         found |= {each: self.number(path) for each, path in paths.numbers.items()} | dict(values)
@@ -132,7 +133,7 @@ class Document:
             name=name[:TEXT_CHARACTERS_MAX],
             time=self.time(paths.time),
             subject=self.text(paths.subject),
-            object_id=self.text(paths.object_id),
+            object_id=object_id or self.text(paths.object_id),
             email=self.text(paths.email),
             phone=phone_of(self.text(paths.phone), self.text(paths.country)),
             first_name=(self.text(paths.first_name) or first)[:NAME_CHARACTERS_MAX],

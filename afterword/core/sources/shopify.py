@@ -27,7 +27,7 @@ def read(headers: Mapping[str, str], body: bytes) -> Sequence[Happening]:
         name=f"{topic} {status}".strip(),
         is_test=given.flag("test") or given.flag("header:x-shopify-test"),
     )
-    return [replace(found, subject=_PART.sub("", found.subject))]
+    return [replace(found, subject=_PART.sub("", found.subject)) if topic.startswith("fulfillment") else found]
 
 
 KIND: Final = SourceKind(

@@ -67,7 +67,7 @@ def check_any(
     _check_key(key)
     digest = hmac.digest(key, content, getattr(hashlib, algorithm))
     expected = digest.hex() if encoding == "hex" else base64.b64encode(digest).decode()
-    if not any(is_same(one, expected) for one in given[:SIGNATURES_MAX]):
+    if not any(is_same(one.lower() if encoding == "hex" else one, expected) for one in given[:SIGNATURES_MAX]):
         raise NotSigned(WRONG)
 
 

@@ -27,11 +27,8 @@ def read(headers: Mapping[str, str], body: bytes) -> Sequence[Happening]:
     number, status = given.text("id", is_required=topic.startswith("order.")), given.text("status")
     refunded, changed = abs(given.number("refunds[].total") or 0), given.text("date_modified_gmt")
     store = given.text("header:x-wc-webhook-source").partition("://")[2].rstrip("/")
-    whats: list[What] = []
-    if topic in {"order.created", "customer.created"}:
-        whats.append("order.created" if topic == "order.created" else "customer.created")
-    if topic in {"order.created", "order.updated"} and status in _PATHS.whats:
-        whats.append(_PATHS.whats[status])
+    said = (topic, status) if topic in {"order.created", "order.updated"} else (topic,)
+    whats: list[What] = [_PATHS.whats[one] for one in said if one in _PATHS.whats]
     if refunded and "order.refunded" not in whats:
         whats.append("order.refunded")
     return [
@@ -41,6 +38,7 @@ def read(headers: Mapping[str, str], body: bytes) -> Sequence[Happening]:
             + {"order.refunded": f" {refunded}", "other": f" {topic} {status} {changed}"}.get(what, ""),
             what=what,
             name=f"{topic} {status}".strip(),
+            object_id="" if topic.startswith("order.") else number and f"{topic.partition('.')[0]} {number}",
             values={"refunded": refunded or None, "store": store},
         )
         for what in whats or ["other"]

@@ -62,7 +62,7 @@ def resource_of(noun: Noun[Any]) -> type[fields.Resource]:
         if isinstance(one.role, ShownOnce):
             shown[one.name] = fields.ShownOnce
         else:
-            shown[one.name] = _answered(one)
+            shown[one.name] = _described(one)
         if one.name == noun.key and noun.shows_organization:
             shown["organization_id"] = fields.Id
     return _resource(noun.record.__name__, shown, noun.record)

@@ -214,11 +214,11 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(pairs) > MEMBERS_MAX:
         raise _too_many_members()
     found = dict(pairs)
+    if any(len(name) > NAME_CHARACTERS_MAX for name in found):
+        raise name_too_long()
     if len(found) != len(pairs):
-        raise errors.Malformed("A name stands twice in one object.", "duplicate_member")
-    for name in found:
-        if len(name) > NAME_CHARACTERS_MAX:
-            raise name_too_long()
+        twice = check_text(next(name for at, (name, _) in enumerate(pairs) if name in dict(pairs[:at])))
+        raise errors.Malformed(f"The name “{twice}” stands twice in one object.", "duplicate_member")
     return found
 
 

@@ -97,7 +97,7 @@ def _put(values: dict[str, Any], path: tuple[str, ...], text: str, code: str) ->
         elif type(here[step]) is not type(new):
             raise _both(code)
         elif following is None:
-            raise errors.Malformed("A name stands twice.", "duplicate_member")
+            raise errors.Malformed(f"The name “{step}” stands twice.", "duplicate_member")
         here = here[step] if step else new
 
 

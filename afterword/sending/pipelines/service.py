@@ -290,8 +290,9 @@ def _check(
 
 
 def _date_errors(delay_from: str | None, declared: Declared) -> Iterator[FieldError]:
-    if delay_from is not None and declared.types.get(delay_from) != "date":
-        message = "A delay counts from a declared date, such as questionnaire_metadata:delivery_date."
+    dates = [subject for subject, kind in declared.types.items() if kind == "date"]
+    if delay_from is not None and delay_from not in dates:
+        message = Sentence("A delay counts from a declared date, one of {values}.", values=", ".join(dates))
         yield FieldError("unknown_metadata", message, pointer="/delay_from")
 
 

@@ -388,13 +388,13 @@ BATCH: Final = f"{PATH}/{{batch_id}}"
 routes = Routes(tag="Queue", scope="Queue")
 
 
-class BatchFilter(WaitingFilter):
-    """A filter of items. A missing member filters nothing. The times are those of `send_time`, the end open."""
+class BatchFilter(WaitingFilter, forbid_unknown_fields=True):
+    """A filter of items by their `send_time` and more. A missing member filters nothing, an unknown one is refused."""
 
     import_id: fields.Id | None = None
 
 
-class QueueBatchRequest(fields.Request):
+class QueueBatchRequest(fields.Request, forbid_unknown_fields=True):
     """The items that are meant, and the act: cancel, move or send now those that wait, or repeat those that failed."""
 
     action: Action

@@ -233,7 +233,7 @@ async def update_item_to_aborted(
     return await db.records(QueueItemRecord.of).fetch_one(
         f"""update queue_item
            set status = 7, epoch = epoch + 1, owner = null, lease_until = null, reason = 'cancelled', result = $3,
-             version = version + 1, updated_time = greatest(updated_time, now()), updated_by = $4
+             version = version + 1, updated_time = greatest(updated_time, now()), updated_by = nullif($4, '')
            where organization_id = $1 and item_id = $2 and status in (1, 2) and deleted_time is null
            returning {ITEM_COLUMNS}""",
         *(organization_id, item_id, result, updated_by),

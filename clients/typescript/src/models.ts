@@ -457,7 +457,7 @@ export interface AuditEntry {
   network: string | null;
 }
 
-/** A filter of items. A missing member filters nothing. The times are those of `send_time`, the end open. */
+/** A filter of items by their `send_time` and more. A missing member filters nothing, an unknown one is refused. */
 export interface BatchFilter {
   reason?: string | null;
   pipeline_id?: string | null;

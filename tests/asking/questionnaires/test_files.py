@@ -133,8 +133,8 @@ class TestRead:
         ("old", "new", "problem"),
         [
             ("display_name: Small", "display_nam: Small", "line 1, display_nam: There is no such field here."),
-            ("display_name: Small", "", "line 2, display_name: A display name is required."),
-            ("title: How likely?", "titel: How?", "line 8, groups[0].questions[0].title: A title is required."),
+            ("display_name: Small", "", "line 2, display_name: This is required."),
+            ("title: How likely?", "titel: How?", "line 8, groups[0].questions[0].title: This is required."),
             ("title: How likely?", "titel: How?", f"line 10, {WHERE}.titel: There is no such field here."),
             ("type: nps", "type: stars", "line 9, groups[0].questions[0].type: One of nps, "),
             ("key: score\n        type", "type", "line 8, groups[0].questions[0].key: A key is required"),

@@ -11,7 +11,14 @@ from afterword.core.sources.parts import Happening
 from afterword.errors import Invalid
 
 DOCUMENT = {
-    "a": {"b": [{"c": "one", "n": "1.50"}, {"c": "two", "n": 2}], "empty": {}, "blank": "  ", "null": None},
+    "a": {
+        "b": [{"c": "one", "n": "1.50"}, {"c": "two", "n": 2}],
+        "empty": {},
+        "blank": "  ",
+        "null": None,
+        "false": False,
+        "true": True,
+    },
     "big": 10**400,
     "php": [],
     "x/y~z": {"ok": "slash"},
@@ -39,6 +46,8 @@ class TestWrong:
             ("text", "a.b[0].c.d", "/a/b/0/c", "wrong_type"),
             ("text", "a[0]", "/a", "wrong_type"),
             ("text", "x/y~z", "/x~1y~0z", "wrong_type"),
+            ("text", "a.true", "/a/true", "wrong_type"),
+            ("number", "a.true", "/a/true", "wrong_type"),
             ("number", "a.b[].c", "/a/b/0/c", "wrong_type"),
             ("number", "big", "/big", "wrong_type"),
             ("value", "big", "/big", "wrong_type"),
@@ -50,7 +59,7 @@ class TestWrong:
         assert (pointer, code) == error(DOCUMENT, read, path)
 
     @pytest.mark.parametrize(
-        "path", ["a.nope", "a.null", "a.blank", "a.b[7].c", "php.x", "a.empty.x.y", "nope | a.nope"]
+        "path", ["a.nope", "a.null", "a.false", "a.blank", "a.b[7].c", "php.x", "a.empty.x.y", "nope | a.nope"]
     )
     def test_required(self, path: str) -> None:
         with pytest.raises(Invalid, match="Nothing stands at") as caught:
@@ -80,6 +89,7 @@ class TestText:
             ("header:x-topic", "orders/paid"),
             ("header: X-Topic | a.b[0].c", "orders/paid"),
             ("a.null", ""),
+            ("a.false", ""),
             ("", ""),
         ],
     )
@@ -110,8 +120,14 @@ def test_number(given: Any, expected: float) -> None:
     assert expected == document({"x": given if isinstance(given, list) else [given]}).number("x[]")
 
 
+def test_no_number() -> None:
+    found = document()
+    assert found.number("a.false") is None
+    assert [] == found.findings.errors
+
+
 @pytest.mark.parametrize(
-    ("given", "expected"), [(True, True), (3, 3), (2.50, 2.5), ("3", "3"), (None, None), ("", None)]
+    ("given", "expected"), [(True, True), (False, False), (3, 3), (2.50, 2.5), ("3", "3"), (None, None), ("", None)]
 )
 def test_value(given: Any, expected: Any) -> None:
     assert expected == document({"x": given}).value("x")
@@ -128,7 +144,7 @@ def test_time(given: Any) -> None:
     assert datetime(2026, 11, 29, 12, tzinfo=UTC) == document({"x": given}).time("x")
 
 
-@pytest.mark.parametrize("given", ["0000-00-00 00:00:00", None, "", " "])
+@pytest.mark.parametrize("given", ["0000-00-00 00:00:00", None, "", " ", False])
 def test_no_time(given: Any) -> None:
     found = document({"x": given})
     assert found.time("x") is None

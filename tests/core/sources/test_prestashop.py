@@ -30,6 +30,12 @@ def test_states(state: Any, what: str) -> None:
     assert what == one(Call("prestashop", {}, changed(PRESTASHOP_ORDER, state=state))).what
 
 
+def test_false_is_nothing() -> None:
+    """`Country::getIsoById` gives false for an address without a country."""
+    found = one(Call("prestashop", {}, changed(PRESTASHOP_ORDER, country=False, phone=False, items=False, time=False)))
+    assert ("", False, False) == (found.phone, "country" in found.values, "items" in found.values)
+
+
 STUBS = Path(__file__).with_name("prestashop.php")
 CALLS = """
 $module = new Afterword();

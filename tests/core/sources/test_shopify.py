@@ -70,6 +70,13 @@ def test_fulfillments(topic: str, status: str | None, what: str, name: str) -> N
     assert ("ACS", "GR") == (found.values["carrier"], found.values["country"])
 
 
+@pytest.mark.parametrize("topic", ["orders/create", "orders/paid", "orders/cancelled"])
+@pytest.mark.parametrize("name", ["EU.1041", "2026.1041", "SHOP-F1041", "#1041-EU"])
+def test_numbers_of_orders_are_whole(topic: str, name: str) -> None:
+    """A shop may give its numbers a prefix; only fulfillments have a part behind the number of the order."""
+    assert name == one(call(topic, changed(SHOPIFY_ORDER, name=name))).subject
+
+
 @pytest.mark.parametrize("topic", ["fulfillment_events/create", "fulfillment_events/update"])
 def test_events_of_fulfillments(topic: str) -> None:
     found = one(call(topic, EVENT))

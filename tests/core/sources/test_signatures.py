@@ -100,6 +100,15 @@ class TestHmac:
         with pytest.raises(NotSigned):
             verify(SECRET, {"x-sign": f"sig={text[:-2]}AA"}, BODY, NOW, URL)
 
+    def test_letters_of_base_16(self) -> None:
+        """Systems write them small or great; of base 64 they are two numbers."""
+        digest = hmac.digest(SECRET.encode(), BODY, hashlib.sha256)
+        great = base64_of(BODY).swapcase()
+        with pytest.raises(NotSigned):
+            signatures.by_hmac("X-Sign")(SECRET, {"x-sign": great}, BODY, NOW, URL)
+        for text in (digest.hex(), digest.hex().upper()):
+            signatures.by_hmac("X-Sign", encoding="hex")(SECRET, {"x-sign": text}, BODY, NOW, URL)
+
 
 class TestHeader:
     verify = staticmethod(signatures.by_header("X-Afterword-Secret", "Authorization"))

@@ -64,6 +64,15 @@ def test_invoice() -> None:
     assert ("order.paid", "F-7", "a@example.com", 10) == (found.what, found.subject, found.email, found.values["total"])
 
 
+def test_invoice_of_a_subscription() -> None:
+    """Since its version 2025-03-31 an invoice names its subscription below `parent`, and no payment."""
+    parent = {"type": "subscription_details", "subscription_details": {"subscription": "sub_1"}}
+    paid = one(event("invoice.paid", id="in_1", number="F-7", parent=parent, customer_email="a@example.com"))
+    ended = one(event("customer.subscription.deleted", id="sub_1"))
+    assert "sub_1" == paid.object_id == ended.object_id
+    assert "in_2" == one(event("invoice.paid", id="in_2", parent=None)).object_id
+
+
 def test_refund() -> None:
     charge = {"id": "ch_1", "payment_intent": "pi_1", "amount": 2198, "amount_refunded": 500, "currency": "eur"}
     found = one(event("charge.refunded", **charge, billing_details={"email": "ann@example.com"}))

@@ -89,5 +89,15 @@ def test_customers(topic: str, what: str) -> None:
     assert (what, "niko@example.com", "Niko") == (found.what, found.email, found.first_name)
 
 
+@pytest.mark.parametrize("topic", ["customer.created", "customer.updated", "customer.deleted", "product.updated"])
+def test_ids_that_are_no_orders(topic: str) -> None:
+    """Customer 727 says nothing about order 727."""
+    order = one(call(changed(WOO_ORDER, id=727)))
+    other = one(call({"id": 727, "email": "niko@example.com"}, topic))
+    assert "727" == order.object_id == one(call({"id": 727}, "order.deleted")).object_id
+    assert f"{topic.partition('.')[0]} 727" == other.object_id
+    assert "" == one(call({"email": "niko@example.com"}, topic)).object_id
+
+
 def test_deleted() -> None:
     assert "other" == one(call({"id": 727}, "order.deleted")).what

@@ -8,7 +8,19 @@ import pytest
 
 from afterword.core.sources import paths, zendesk
 from afterword.core.sources.parts import NotSigned
-from tests.core.sources.calls import NOW, SECRET, URL, ZENDESK_EVENT, ZENDESK_TICKET, Call, base64_of, changed, one
+from afterword.errors import Invalid
+from tests.core.sources.calls import (
+    NOW,
+    SECRET,
+    URL,
+    ZENDESK_EVENT,
+    ZENDESK_TICKET,
+    Call,
+    base64_of,
+    changed,
+    one,
+    read,
+)
 
 TESTING = "dGhpc19zZWNyZXRfaXNfZm9yX3Rlc3Rpbmdfb25seQ=="  # the documented secret of webhooks that are tried out
 
@@ -58,6 +70,18 @@ def test_template() -> None:
 )
 def test_words_of_triggers(event: str, what: str) -> None:
     assert what == one(Call("zendesk", {}, changed(ZENDESK_TICKET, event=event))).what
+
+
+def test_event_without_a_ticket() -> None:
+    with pytest.raises(Invalid, match=r"ticket\.id"):
+        read(Call("zendesk", {}, {"event": "ticket.solved"}))
+
+
+@pytest.mark.parametrize("document", [{}, [], {"foo": "bar"}, {"ticket": {"subject": "A test"}}])
+def test_button_to_test_a_webhook(document: object) -> None:
+    """A body without an event is listed, and asks nobody."""
+    found = one(Call("zendesk", {"x-zendesk-webhook-invocation-id": "01G"}, document))
+    assert ("other", "ticket", "01G", "") == (found.what, found.name, found.event_id, found.object_id)
 
 
 @pytest.mark.parametrize(

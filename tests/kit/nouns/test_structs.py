@@ -1,7 +1,7 @@
 """The structs of all nouns: each member has its place in requests, answers and forms."""
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import msgspec
 import pytest
@@ -38,6 +38,17 @@ def test_resource(noun: Noun[Any]) -> None:
         assert is_inside == (one.name not in shown), one.name
         has_no_column = isinstance(one.role, Shown | ShownOnce) or is_unseen(one.role)
         assert has_no_column == (one not in noun.columns)
+
+
+@each_noun
+def test_words_of_the_record(noun: Noun[Any]) -> None:
+    """The reference has the record's own words for a member, before those for members of this name elsewhere."""
+    shown = msgspec.json.schema_components([structs.resource_of(noun)], schema_hook=lambda _: {})[1]
+    properties = shown[noun.record.__name__]["properties"]
+    for one in noun.members:
+        said = [each.description for each in get_args(one.type)[1:] if isinstance(each, msgspec.Meta)]
+        if one.name in properties and said and said[0]:
+            assert said[0] == properties[one.name].get("description"), one.name
 
 
 def test_values_of_columns() -> None:

@@ -88,6 +88,23 @@ class TestHostileBodies:
             query.read_body(b'{"title": "x",\n  }', JSON)
         assert "The body is not one valid JSON value: line 2, column 3." == caught.value.detail
 
+    @pytest.mark.parametrize(
+        ("body", "name"),
+        [(b'{"a":[{"b":1,"c":2,"b":3}]}', "b"), (b'{"":1,"":2}', ""), (b'{"\\u00e9":1,"\xc3\xa9":2}', "é")],
+    )
+    def test_the_name_that_stands_twice_is_told(self, body: bytes, name: str) -> None:
+        with pytest.raises(errors.Malformed) as caught:
+            query.read_body(body, JSON)
+        assert f"The name “{name}” stands twice in one object." == caught.value.detail
+
+    @pytest.mark.parametrize(
+        ("name", "code"), [("\\ud800", "lone_surrogate"), ("\\u0000", "nul_character"), ("n" * 300, "name_too_long")]
+    )
+    def test_what_no_name_may_be_is_not_repeated(self, name: str, code: str) -> None:
+        with pytest.raises(errors.Malformed) as caught:
+            query.read_body(f'{{"{name}":1,"{name}":2}}'.encode(), JSON)
+        assert code == caught.value.code
+
     @pytest.mark.parametrize("name", FINE)
     def test_fine(self, name: str) -> None:
         assert json.loads(FINE[name].removeprefix(parsing.BYTE_ORDER_MARK)) == parsing.read_json(FINE[name])

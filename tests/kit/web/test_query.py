@@ -17,6 +17,10 @@ class TestQueries:
             query.read(text.encode())
         assert QUERIES[text] == caught.value.code
 
+    def test_the_name_that_stands_twice_is_told(self) -> None:
+        with pytest.raises(errors.Malformed, match="The name “limit” stands twice"):
+            query.read(b"limit=1&a=2&limit=3")
+
     @pytest.mark.parametrize(
         "text", ["", "&", "a", "a=", "a=1&&b=2", "a%5Bb%5D=1", "a[b]=1", "%C3%A9=1", "a=b=c", "a=%5B"]
     )

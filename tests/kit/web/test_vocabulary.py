@@ -1,6 +1,8 @@
 """The words of the reference: what each code, scope and member is called, and what stands in for words that are not."""
 
+import re
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
@@ -39,6 +41,13 @@ def test_a_request_falls_back_to_its_resource_and_to_all() -> None:
     assert "" != vocabulary.member("Alert", "trigger") != vocabulary.member("Other", "trigger")
     assert "" != vocabulary.member("Other", "created_time")
     assert "" == vocabulary.member("Alert", "no_such_member")
+
+
+def test_variables_of_messages_stand_in_double_braces() -> None:
+    """A single brace would be sent as it stands."""
+    words = (Path(vocabulary.__file__).with_name("vocabulary.toml")).read_text(encoding="utf-8")
+    assert [] == re.findall(r"message\w* = .*?(?<!\{)(\{\w[^{}]*\})(?!\})", words)
+    assert "{{ link }}" in vocabulary.member("Pipeline", "message_body")
 
 
 def test_words_of_a_schema_stay() -> None:

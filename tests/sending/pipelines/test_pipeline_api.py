@@ -100,6 +100,15 @@ class TestCreate:
             assert 422 == response.status_code, conditions
             assert all(error["pointer"].startswith("/conditions") for error in response.json()["errors"])
 
+    async def test_dates_that_a_delay_may_count_from_are_named(self, client: Client) -> None:
+        refused = await client.send(
+            "POST", place(client), {**MAIL, "delay_from": "questionnaire_metadata:arrival_date"}
+        )
+        told = refused.json()["errors"][0]["message"]
+        assert "questionnaire_metadata:transaction_date" in told
+        for one in told.removesuffix(".").partition("one of ")[2].split(", "):
+            assert one == (await create(client, **MAIL, delay_from=one))["delay_from"]
+
     async def test_defaults(self, client: Client) -> None:
         response = await client.send("POST", place(client), MAIL)
         pipeline = response.json()

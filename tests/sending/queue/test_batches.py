@@ -54,8 +54,11 @@ class TestRefusals:
             ({"action": "move"}, ("/send_time", "required")),
             ({"action": "cancel", "send_time": LATER}, ("/send_time", "exclusive")),
             ({"action": "cancel", "filter": {"pipeline_id": "z" * 22}}, ("/filter/pipeline_id", "unknown_id")),
+            ({"action": "cancel", "pipeline_id": "z" * 22}, ("/pipeline_id", "unknown_member")),
+            ({"action": "cancel", "filter": {"pipeline": "z" * 22}}, ("/filter/pipeline", "unknown_member")),
         ):
             assert [wrong] == codes(await client.send("POST", BATCHES, body))
+        assert 0 == await client.queue.value("select count(*) from queue_batch")
 
     async def test_repetition_makes_items(self, client: Client) -> None:
         narrow = await client.with_token(SCOPES - {"Queue.Create"})

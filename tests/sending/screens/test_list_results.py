@@ -337,7 +337,7 @@ ROWS = {
     f"g@example.com,,{AT},1,,,,": "An item of this pipeline that is not aborted has this external reference.",
     f"i@example.com,,{AT},,{'x' * 4097},,,": "A metadata value has at most {n} characters.",
     f"j@example.com,,{AT},,,many,,": "This is not a number.",
-    f"k@example.com,,{AT},,,,monday,": "This is not a date.",
+    f"k@example.com,,{AT},,,,monday,": "A date is expected, such as 2026-11-21 or 21/11/2026.",
     f"l@example.com,,{AT},,,,,perhaps": "This is not a boolean.",
     "m@example.com": "This row has {cells} cells, and the header {columns}.",
     f'n@example.com,"a"b,{AT},,,,,': BROKEN,
@@ -398,7 +398,7 @@ async def test_pipeline_that_counts_from_a_date(client: Client, browser: httpx2.
     page = plain((await browser.get(f"{here}/check")).text)
     assert "2have a problem" in page
     assert "Column “Bought”: The pipeline counts from this date. Give it, or a time to send." in page
-    assert "Column “Bought”: This is not a date." in page
+    assert "Column “Bought”: A date is expected, such as 2026-11-21 or 21/11/2026." in page
     assert "too late to send" in page
     greek = plain((await browser.get(f"{here}/check", headers=GREEK)).text)
     assert words("The pipeline counts from this date. Give it, or a time to send.") in greek

@@ -3633,7 +3633,7 @@ class Assignment(Struct, kw_only=True):
 
 class BatchFilter(Struct, kw_only=True):
     """
-    A filter of items. A missing member filters nothing. The times are those of `send_time`, the end open.
+    A filter of items by their `send_time` and more. A missing member filters nothing, an unknown one is refused.
     """
 
     reason: str | None | UnsetType = UNSET

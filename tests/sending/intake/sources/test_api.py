@@ -194,7 +194,7 @@ class TestStopped:
         assert [1] == [one["status_id"] for one in await shop.items()]
         await shop.tell(event_id="event-3", what="order.refunded")
         [item] = await shop.items()
-        assert (5, "Stopped by order.refunded") == (item["status_id"], item["result"])
+        assert (5, "Stopped by order.refunded", None) == (item["status_id"], item["result"], item["updated_by"])
         assert "cancelled" == (await shop.events())[0]["state"]
 
     async def test_delivery_after_the_refund(self, shop: Shop) -> None:
