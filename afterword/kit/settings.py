@@ -2,6 +2,7 @@
 
 import difflib
 import ipaddress
+import re
 import shlex
 import tomllib
 from collections.abc import Callable, Mapping
@@ -19,6 +20,7 @@ from afterword.core.messaging.networks import NameServer, Network, name_servers_
 PREFIX = "AFTERWORD_"
 SECRET_CHARACTERS_MIN = 32
 PASSPHRASE_CHARACTERS_MIN = 16
+WORDS = {"`int`": "a whole number", "`float`": "a number", "`str`": "a text", "`bool`": "true or false"}
 ADDRESSES = "addresses or networks without host bits, as in 127.0.0.1 or 10.0.0.0/8"
 LEASE_MARGIN_SECONDS = 5  # what a lease must have left when a mail is handed over, as in run/worker/flights.py
 
@@ -189,12 +191,7 @@ def _value(place: str, wanted: Any, value: object) -> Any:
         return msgspec.convert(value, wanted, strict=False, dec_hook=_path)
     except msgspec.ValidationError as error:
         expected = str(error).partition(", got")[0].removeprefix("Expected ")
-        for name, words in (
-            ("`int`", "a whole number"),
-            ("`float`", "a number"),
-            ("`str`", "a text"),
-            ("`bool`", "true or false"),
-        ):
+        for name, words in WORDS.items():
             expected = expected.replace(name, words)
         raise SettingError(f"{place}: {expected[:1].upper()}{expected[1:]} is expected.") from error
 
@@ -255,7 +252,7 @@ def _check_lengths(settings: Settings) -> None:
 
 def _check_backups(settings: Settings) -> None:
     to = settings.backup_to
-    if "://" in to and not (to.startswith("s3://") and urlsplit(to).netloc):
+    if ":/" in to and not (to.startswith("s3://") and urlsplit(to).netloc):
         raise SettingError(f"{PREFIX}BACKUP_TO must be a folder, or as in s3://bucket/prefix.")
     if not all(key.startswith(("age1", "ssh-")) for key in settings.backup_keys):
         raise SettingError(f"{PREFIX}BACKUP_RECIPIENTS must be public keys (age1…, ssh-…), joined by commas.")
@@ -266,9 +263,10 @@ def _check_url(name: str, value: str | None, schemes: set[str]) -> Any:
         return None
     try:
         parts = urlsplit(value)
-        _ = "," in parts.netloc or parts.port  # a database may have several servers
+        _ = [urlsplit(f"//{server}").port for server in parts.netloc.rpartition("@")[2].split(",")]
     except ValueError as error:
-        raise SettingError(f"{PREFIX}{name} is not an address.") from error
+        words = "is not an address: write @ : / ? # % [ ] in its user and password as %40 %3A %2F %3F %23 %25 %5B %5D"
+        raise SettingError(f"{PREFIX}{name} {words if 'https' not in schemes else 'is not an address'}.") from error
     if parts.scheme not in schemes:
         raise SettingError(f"{PREFIX}{name} must begin with {' or '.join(f'{s}://' for s in sorted(schemes))}.")
     return parts
@@ -277,7 +275,7 @@ def _check_url(name: str, value: str | None, schemes: set[str]) -> Any:
 def _check_origins(name: str, values: list[str]) -> None:
     for value in values:
         parts = _check_url(name, value, {"http", "https"})
-        if not parts.hostname or "@" in parts.netloc or parts.path or parts.query or parts.fragment:
+        if not parts.hostname or not re.fullmatch(r"[\w.:\[\]-]+", parts.netloc) or any(parts[2:]):
             raise SettingError(f"{PREFIX}{name} must be a scheme and a host alone, as in https://survey.example.com.")
 
 

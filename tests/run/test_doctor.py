@@ -285,6 +285,16 @@ class TestMigrations:
         finding = (await look(tmp_path, database_url=empty_database_url))["migrations"]
         assert Finding("migrations", False, "The database is empty.", "Run `afterword migrate`.") == finding
 
+    async def test_an_encoding_that_lacks_letters(self, tmp_path: Path, ascii_database_url: str) -> None:
+        finding = await fault("migrations", tmp_path, database_url=ascii_database_url)
+        assert "has the encoding SQL_ASCII" in finding.detail
+        assert "createdb --encoding UTF8" in finding.advice
+
+    async def test_a_role_that_may_make_nothing(self, tmp_path: Path, guest_database_url: str) -> None:
+        finding = await fault("migrations", tmp_path, database_url=guest_database_url)
+        assert "The database is empty. The user may make no tables in it." == finding.detail
+        assert "grant all on schema public" in finding.advice
+
     @pytest.mark.parametrize(
         ("revision", "needs", "advice"),
         [

@@ -232,10 +232,7 @@ async def _migrated(chosen: settings.Settings, url: str) -> str:
     from afterword.run.cli import copies  # noqa: PLC0415  backups, which web processes never make
 
     await copies.save_before_migration(chosen, url=url, secret=lambda: secret_of(chosen), report=logger.info)
-    try:
-        return await migrations.migrate(url, report=logger.warning)
-    except migrations.MigrationError as error:
-        raise CommandError(str(error)) from error
+    return await migrations.migrate(url, report=logger.warning)
 
 
 def secret_of(chosen: settings.Settings) -> Secret:
