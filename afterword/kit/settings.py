@@ -19,7 +19,6 @@ from afterword.core.messaging.networks import NameServer, Network, name_servers_
 
 PREFIX = "AFTERWORD_"
 SECRET_CHARACTERS_MIN = 32
-PASSPHRASE_CHARACTERS_MIN = 16
 WORDS = {"`int`": "a whole number", "`float`": "a number", "`str`": "a text", "`bool`": "true or false"}
 ADDRESSES = "addresses or networks without host bits, as in 127.0.0.1 or 10.0.0.0/8"
 LEASE_MARGIN_SECONDS = 5  # what a lease must have left when a mail is handed over, as in run/worker/flights.py
@@ -58,7 +57,7 @@ class Settings:
     """`smtp://user:password@host:587` or `smtps://…:465`; unset: mails stay in the captured outbox."""
     mail_from: str = "survey@localhost"
     """The sender of mails whose pipeline names none."""
-    secret: str | None = field(default=None, repr=False)
+    secret: Annotated[str, msgspec.Meta(min_length=SECRET_CHARACTERS_MIN)] | None = field(default=None, repr=False)
     """Keys the hashes of addresses and the forms of public pages; unset: made once and kept in the data folder."""
     secret_before: str = field(default="", repr=False)
     """Secrets that were in use before and still open what they sealed, as `afterword secret rotate` prints them."""
@@ -105,7 +104,7 @@ class Settings:
     """Workers make a backup when the last one is older than this."""
     backup_keep_days: Days = 30
     """Older backups are removed, but never the newest three; 0: for ever."""
-    backup_passphrase: str | None = field(default=None, repr=False)
+    backup_passphrase: Annotated[str, msgspec.Meta(min_length=16)] | None = field(default=None, repr=False)
     """Encrypts backups; restores need it."""
     backup_recipients: str = ""
     """Public keys of age or SSH, joined by commas, that backups are encrypted to; restores need a private one."""
@@ -216,7 +215,6 @@ def _check(settings: Settings) -> None:
     _check_url("SMTP_URL", settings.smtp_url, {"smtp", "smtps"})
     _check_origins("PUBLIC_URL", [settings.site_url])
     _check_origins("CORS_ORIGINS", settings.origins)
-    _check_lengths(settings)
     _check_backups(settings)
     try:
         read_before(settings.secret_before)
@@ -239,15 +237,6 @@ def _check(settings: Settings) -> None:
     if settings.worker_heartbeat_seconds * 3 + LEASE_MARGIN_SECONDS >= settings.worker_lease_seconds:
         least = f"three times the heartbeat and {LEASE_MARGIN_SECONDS} seconds"
         raise SettingError(f"{PREFIX}WORKER_LEASE_SECONDS must be more than {least}.")
-
-
-def _check_lengths(settings: Settings) -> None:
-    for name, text, least in (
-        ("SECRET", settings.secret, SECRET_CHARACTERS_MIN),
-        ("BACKUP_PASSPHRASE", settings.backup_passphrase, PASSPHRASE_CHARACTERS_MIN),
-    ):
-        if text is not None and len(text) < least:
-            raise SettingError(f"{PREFIX}{name} must have at least {least} characters.")
 
 
 def _check_backups(settings: Settings) -> None:

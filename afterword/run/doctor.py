@@ -541,14 +541,8 @@ async def _look_at_senders(database_url: str | None, smtp_url: str | None, servi
 
 def _look_at_public_url(url: str, trusted: str) -> Sequence[Finding]:
     name, setting = "public address", "AFTERWORD_PUBLIC_URL"
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname or "", parts.port
-    except ValueError:
-        parts, host = urlsplit(""), ""
-    if parts.scheme not in {"http", "https"} or not host or parts.username is not None:
-        return [Finding(name, False, "It is not an address.", f"Write {setting} as https://survey.example.com.")]
-    if parts.scheme == "http" and not is_loopback(host):
+    host = urlsplit(url).hostname or ""
+    if url.startswith("http:") and not is_loopback(host):
         advice = f"Serve it behind a proxy that speaks TLS and write {setting} with https://."
         return [Finding(name, False, f"{url} is not encrypted; answers and tokens could be read on the way.", advice)]
     try:

@@ -20,6 +20,7 @@ from afterword.kit import settings
         ("AFTERWORD_DATABASE_URL", "postgresql://one:port,two/db"),
         ("AFTERWORD_SMTP_URL", "http://user:hunter2@host"),
         ("AFTERWORD_PUBLIC_URL", "survey.example.com"),
+        ("AFTERWORD_PUBLIC_URL", "ftp://survey.example.com"),
         ("AFTERWORD_PUBLIC_URL", "https://survey.example.com/path"),
         ("AFTERWORD_PUBLIC_URL", "https://"),
         ("AFTERWORD_PUBLIC_URL", "https://survey example.com"),
@@ -65,6 +66,8 @@ def test_bad_value_names_itself(variable: str, value: str) -> None:
         ("AFTERWORD_PORT", "70000", "AFTERWORD_PORT: A whole number <= 65535 is expected."),
         ("AFTERWORD_WORKER_POLL_SECONDS", "soon", "AFTERWORD_WORKER_POLL_SECONDS: A number is expected."),
         ("AFTERWORD_MCP", "maybe", "AFTERWORD_MCP: True or false is expected."),
+        ("AFTERWORD_SECRET", "hunter2", "AFTERWORD_SECRET: A text of length >= 32 is expected."),
+        ("AFTERWORD_BACKUP_PASSPHRASE", "x" * 15, "AFTERWORD_BACKUP_PASSPHRASE: A text of length >= 16 is expected."),
         ("AFTERWORD_PUBLIC_URL", "https://shop.example:x", "AFTERWORD_PUBLIC_URL is not an address."),
         (
             "AFTERWORD_DATABASE_URL",

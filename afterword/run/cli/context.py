@@ -302,14 +302,10 @@ def take_secret(chosen: settings.Settings, packed: bytes) -> None:
             "The backup was made with another secret than this place has. Remove AFTERWORD_SECRET, or the file "
             f"{file}, so that the backup's own is put there."
         )
-    if (
-        before
-        and chosen.secret is not None
-        and keys.read_before(chosen.secret_before) != keys.read_before(before.decode())
-    ):
-        raise CommandError(
-            f"The backup has secrets of before. Set AFTERWORD_SECRET_BEFORE={','.join(before.decode().split())}"
-        )
+    is_known = chosen.secret is None or keys.read_before(chosen.secret_before) == keys.read_before(before.decode())
+    if before and not is_known:
+        lines = ",".join(before.decode().split())
+        raise CommandError(f"The backup has secrets of before. Set AFTERWORD_SECRET_BEFORE={lines}")
 
 
 def report(text: str) -> None:
