@@ -412,7 +412,7 @@ async def make_database(superuser_url: str, home: Path) -> None:
         connection: Any = await asyncpg.connect(superuser_url, timeout=CONNECT_SECONDS_MAX)
     except asyncpg.InvalidAuthorizationSpecificationError as error:
         raise EmbeddedError(
-            f"The passwords beside {home / 'cluster'} do not open it. Restore the files *.password that belong to it."
+            f"The passwords beside {home / 'cluster'} do not open it. Restore its *.password."
         ) from error
     try:
         with suppress(asyncpg.DuplicateObjectError):
@@ -644,9 +644,7 @@ def running_url(data_folder: Path) -> str | None:
 def _prepare(data_folder: Path, bin_folder: Path | None, settings: Mapping[str, str]) -> Server:
     home = data_folder.absolute() / "postgresql"
     if is_ready(data_folder):
-        raise EmbeddedError(
-            f"An upgrade of the database in {data_folder} is unfinished. Run: afterword database upgrade"
-        )
+        raise EmbeddedError(f"The upgrade of {data_folder} is unfinished. Run: afterword database upgrade")
     with disk_faults(home):
         _make_folders(home)
         lock = _lock(home)

@@ -298,7 +298,8 @@ def _sentence(folder: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        raise CannotUse(f"The folder of backups {folder} cannot be used: {error.strerror or error}.") from error
+        words = f"The folder of backups {folder} cannot be used: {error.strerror} ({error.filename})."
+        raise CannotUse(words) from error
 
 
 AGE: Final = ("afterword_backup_age_seconds", "Age of the last backup, of the installation where there is none.")

@@ -305,9 +305,8 @@ async def resolve(
     """
     async with open_organization(organization) as (_, database, owner):
         try:
-            found = await queue.resolve(
-                database, caller=installation(owner.organization_id), item_id=item, is_sent=sent
-            )
+            caller = installation(owner.organization_id)
+            found = await queue.resolve(database, caller=caller, item_id=item, is_sent=sent)
         except errors.NotFound as refusal:
             raise errors.NotFound("There is no item with this id.") from refusal
     print(f"Item {found.item_id} is {'Sent' if sent else 'Failed'}. {found.result}.")

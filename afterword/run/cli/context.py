@@ -241,9 +241,7 @@ def secret_of(chosen: settings.Settings) -> Secret:
     try:
         opening, addresses = keys.read_before(before)
     except ValueError:
-        raise CommandError(
-            f"{chosen.data_dir / BEFORE_FILE} cannot be read. Put back the one from your backup."
-        ) from None
+        raise CommandError(f"{chosen.data_dir / BEFORE_FILE} cannot be read. Put it back from your backup.") from None
     return Secret(current, before=opening, addresses=addresses, again=_Again(chosen))
 
 

@@ -31,10 +31,8 @@ _OPTIONS: Final[Mapping[str, str]] = {
     "domain": "DOMAIN", "display_name": "--name", "default_locale": "--locale", "email": "--owner",
 }  # fmt: skip
 
-OrganizationDomain = Annotated[
-    str | None, cyclopts.Parameter(help="The organization's domain; needed when there are several.")
-]
-OnlyDomain = Annotated[str | None, cyclopts.Parameter(help="Only those of the organization with this domain.")]
+OrganizationDomain = Annotated[str | None, Parameter(help="The organization's domain; needed when there are several.")]
+OnlyDomain = Annotated[str | None, Parameter(help="Only those of the organization with this domain.")]
 app = cyclopts.App(name="organization")
 
 

@@ -162,9 +162,7 @@ async def _refresh(pool: db.Pool, site: Site, before: str) -> str:
     """Read custom domains; why the database cannot be used, else empty: the log tells what is not as `before`."""
     try:
         async with db.connection(pool) as database:
-            cause = (
-                "" if await migrations.is_usable(database) else "Its schema is of another release: afterword migrate."
-            )
+            cause = "" if await migrations.is_usable(database) else "It is not at this release: run afterword migrate."
     except errors.Unavailable as error:
         cause = str(error.__cause__ or error)
     if cause != before:
