@@ -23,6 +23,7 @@ import pytest
 
 from afterword.kit import db
 from afterword.run import migrations
+from afterword.run.worker import guard
 from tests import programs
 from tests.bar import Tell
 from tests.conftest import House, build_house
@@ -33,7 +34,8 @@ from tests.journeys import processes
 from tests.journeys.processes import Child, until
 from tests.run.worker.faults import nodes
 from tests.run.worker.faults.reconciler import Figures, reconcile
-from tests.run.worker.faults.rig import lack, needs, size
+from tests.run.worker.faults.rig import SLOTS, lack, needs, size
+from tests.run.worker.faults.test_losses import LOSS
 
 RATE: Final = size(20, 50)  # orders a second
 BEFORE: Final = size(60, 500)  # acknowledged orders on each site before something happens
@@ -276,12 +278,18 @@ async def test_lagging_standby(folder: Path, tell: Tell) -> None:
         figures = await run.count()
         lost, orphans = (figures.wrong.get(name, 0) for name in ("acknowledged_missing", "sent_of_nobody"))
         twice = figures.wrong.get("duplicated_unexplained", 0)
+        text = cluster.psql(other, "select loss_text from sending_guard")
+        [(events, _, gone)] = [tuple(map(int, numbers)) for numbers in LOSS.findall(text)]
         tell(
             f"node killed, asynchronous, {LAG_SECONDS} s behind: {lost} of {len(run.acknowledged_items())} "
             f"acknowledged orders gone, {orphans} mails of such orders, {twice} mailed twice without a note; "
-            f"workers paused, the reader's cursor was refused"
+            f"workers paused and told of {events} events and {gone} items that are gone, the reader's cursor was refused"
         )
         assert lost > 0
+        assert events >= lost - RATE * guard.CHECK_SECONDS, (
+            "of what web processes acknowledged, the last look's are left"
+        )
+        assert orphans <= gone <= orphans + len(APPS) * SLOTS, "what was being sent may have been refused"
         assert 0 == twice
         assert_only_refused(run)
         await until(

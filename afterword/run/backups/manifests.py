@@ -85,9 +85,8 @@ def _recipient(text: str) -> Any:
     try:
         return kind.Recipient.from_str(text)
     except AGE_PACKAGE.RecipientError as error:
-        raise errors.Invalid(
-            "AFTERWORD_BACKUP_RECIPIENTS must be public keys, joined by commas: age1… or ssh-ed25519 …."
-        ) from error
+        words = "AFTERWORD_BACKUP_RECIPIENTS must be public keys, joined by commas: age1… or ssh-ed25519 …."
+        raise errors.Invalid(words) from error
 
 
 def _of_file(file: Path) -> list[Any]:
