@@ -124,7 +124,7 @@ async def _reseal(
 
 
 async def count_unreadable(db: Database, *, secret: bytes, limit: int = BATCH_VALUES) -> int:
-    """How many of the first values of each kind are opened by no secret that is known here."""
+    """The number of values that no secret known here opens, among the first of each kind."""
     given: dict[str, Any] = {"head": b"\0", "after": ("", ""), "limit": limit}  # nothing begins with this head
     found = [(one, column) for column in CONTEXTS for one in await list_sealed(db, column=column, **given)]
     return sum(_opened(one, column, secret) is None for one, column in found)

@@ -183,7 +183,7 @@ async def update_loss(db: Database, *, text: str) -> None:  # any tenant: the gu
 
 
 async def get_locked_loss(db: Database) -> str | None:  # any tenant: as above
-    """What other workers have told of the same change of servers; none adds to it before this transaction ends."""
+    """The text of other workers on the same change of servers; none changes it before this transaction ends."""
     await db.execute("select from sending_guard for update")
     return await get_loss(db)
 
