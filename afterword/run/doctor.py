@@ -165,8 +165,9 @@ def look_at_backup_folder(place: str, *, is_encrypted: bool = True) -> Sequence[
     return [look_at_folder("backup folder", standing(Path(place).expanduser()), setting="AFTERWORD_BACKUP_TO")]
 
 
-def look_at_file_folder(folder: Path | None) -> Sequence[Finding]:
-    return [] if folder is None else [look_at_folder("file folder", folder, setting="AFTERWORD_FILE_FOLDER")]
+def look_at_shared_folder(folder: Path | None, *, name: str = "file") -> Sequence[Finding]:
+    setting = f"AFTERWORD_{name.upper()}_FOLDER"
+    return [] if folder is None else [look_at_folder(f"{name} folder", folder, setting=setting)]
 
 
 def standing(folder: Path) -> Path:
@@ -229,6 +230,7 @@ class Services(msgspec.Struct, frozen=True):
     mail_from: str = ""
     name_servers: tuple[NameServer, ...] = ()
     file_folder: Path | None = None
+    export_folder: Path | None = None
     site: Site | None = None  # with the secret that opens the settings of accounts
     scan: Sequence[str] = ()
     scan_seconds: float = 30.0
@@ -263,7 +265,8 @@ async def examine(
         asyncio.to_thread(look_at_certificate, public_url, now=clock()),
         _look_at_senders(database_url, smtp_url, services),
         asyncio.to_thread(look_at_backup_folder, backup_to, is_encrypted=services.encrypts_backups),
-        asyncio.to_thread(look_at_file_folder, services.file_folder),
+        asyncio.to_thread(look_at_shared_folder, services.file_folder),
+        asyncio.to_thread(look_at_shared_folder, services.export_folder, name="export"),
         look_at_scan(services.scan, seconds=services.scan_seconds),
     )
     return [*(finding for findings in found for finding in findings), look_at_python(), look_at_zones(now=clock())]

@@ -583,22 +583,24 @@ class TestScan:
 
 class TestFileFolder:
     def test_none(self) -> None:
-        assert [] == doctor.look_at_file_folder(None)
+        assert [] == doctor.look_at_shared_folder(None)
 
     def test_ok(self, tmp_path: Path) -> None:
-        assert [True] == [one.ok for one in doctor.look_at_file_folder(tmp_path)]
+        assert [True] == [one.ok for one in doctor.look_at_shared_folder(tmp_path)]
         assert [] == list(tmp_path.iterdir())
 
-    def test_missing(self, tmp_path: Path) -> None:
-        [found] = doctor.look_at_file_folder(tmp_path / "absent")
-        assert (False, True) == (found.ok, "Set AFTERWORD_FILE_FOLDER" in found.advice)
+    @pytest.mark.parametrize("name", ["file", "export"])
+    async def test_missing(self, tmp_path: Path, name: str) -> None:
+        given: dict[str, Any] = {f"{name}_folder": tmp_path / "absent"}
+        found = await fault(f"{name} folder", tmp_path, services=doctor.Services(**given))
+        assert f"Set AFTERWORD_{name.upper()}_FOLDER to a folder that this user can write." == found.advice
 
     def test_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def refuse(**_: object) -> None:
             raise PermissionError(errno.EACCES, "Permission denied")
 
         monkeypatch.setattr(doctor.tempfile, "TemporaryFile", refuse)
-        [found] = doctor.look_at_file_folder(tmp_path)
+        [found] = doctor.look_at_shared_folder(tmp_path)
         assert (False, True) == (found.ok, "chown" in found.advice)
 
     @needs_root
@@ -606,12 +608,12 @@ class TestFileFolder:
         """The sample itself finds no room: this is no matter of rights."""
         with small_disk(tmp_path, megabytes=1):
             (tmp_path / "filler").write_bytes(bytes(shutil.disk_usage(tmp_path).free))
-            [found] = doctor.look_at_file_folder(tmp_path)
+            [found] = doctor.look_at_shared_folder(tmp_path)
             assert (False, True) == (found.ok, "Make room" in found.advice)
 
     def test_full(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(doctor, "FREE_BYTES_MIN", 10**18)
-        [found] = doctor.look_at_file_folder(tmp_path)
+        [found] = doctor.look_at_shared_folder(tmp_path)
         assert (False, True) == (found.ok, "Make room" in found.advice)
 
 

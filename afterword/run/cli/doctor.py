@@ -138,6 +138,7 @@ async def _examine(chosen: Settings, database_url: str | None, site: Site | None
             site=site,
             name_servers=chosen.resolvers,
             file_folder=chosen.file_folder,
+            export_folder=chosen.export_folder,
             scan=chosen.scan,
             scan_seconds=chosen.scan_seconds,
             statement_cache=chosen.statement_cache,

@@ -177,9 +177,8 @@ async def revoke(beginning: str, /) -> None:
         found = await token_store.list_tokens_like(database, hint=matched[1], limit=2)
         if len(found) != 1:
             raise errors.NotFound("No token begins so." if not found else "Several tokens begin so; give more of it.")
-        token = await token_service.revoke_token(
-            database, organization_id=found[0].organization_id, token_id=found[0].token_id, now=database.clock.now()
-        )
+        key = {"organization_id": found[0].organization_id, "token_id": found[0].token_id}
+        token = await token_service.revoke_token(database, **key, now=database.clock.now())
     print(f"Revoked “{token.title}”.")
 
 
