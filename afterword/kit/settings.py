@@ -2,6 +2,7 @@
 
 import difflib
 import ipaddress
+import re
 import shlex
 import tomllib
 from collections.abc import Callable, Mapping
@@ -18,7 +19,7 @@ from afterword.core.messaging.networks import NameServer, Network, name_servers_
 
 PREFIX = "AFTERWORD_"
 SECRET_CHARACTERS_MIN = 32
-PASSPHRASE_CHARACTERS_MIN = 16
+WORDS = {"`int`": "a whole number", "`float`": "a number", "`str`": "a text", "`bool`": "true or false"}
 ADDRESSES = "addresses or networks without host bits, as in 127.0.0.1 or 10.0.0.0/8"
 LEASE_MARGIN_SECONDS = 5  # what a lease must have left when a mail is handed over, as in run/worker/flights.py
 
@@ -56,7 +57,7 @@ class Settings:
     """`smtp://user:password@host:587` or `smtps://…:465`; unset: mails stay in the captured outbox."""
     mail_from: str = "survey@localhost"
     """The sender of mails whose pipeline names none."""
-    secret: str | None = field(default=None, repr=False)
+    secret: Annotated[str, msgspec.Meta(min_length=SECRET_CHARACTERS_MIN)] | None = field(default=None, repr=False)
     """Keys the hashes of addresses and the forms of public pages; unset: made once and kept in the data folder."""
     secret_before: str = field(default="", repr=False)
     """Secrets that were in use before and still open what they sealed, as `afterword secret rotate` prints them."""
@@ -103,7 +104,7 @@ class Settings:
     """Workers make a backup when the last one is older than this."""
     backup_keep_days: Days = 30
     """Older backups are removed, but never the newest three; 0: for ever."""
-    backup_passphrase: str | None = field(default=None, repr=False)
+    backup_passphrase: Annotated[str, msgspec.Meta(min_length=16)] | None = field(default=None, repr=False)
     """Encrypts backups; restores need it."""
     backup_recipients: str = ""
     """Public keys of age or SSH, joined by commas, that backups are encrypted to; restores need a private one."""
@@ -189,12 +190,7 @@ def _value(place: str, wanted: Any, value: object) -> Any:
         return msgspec.convert(value, wanted, strict=False, dec_hook=_path)
     except msgspec.ValidationError as error:
         expected = str(error).partition(", got")[0].removeprefix("Expected ")
-        for name, words in (
-            ("`int`", "a whole number"),
-            ("`float`", "a number"),
-            ("`str`", "a text"),
-            ("`bool`", "true or false"),
-        ):
+        for name, words in WORDS.items():
             expected = expected.replace(name, words)
         raise SettingError(f"{place}: {expected[:1].upper()}{expected[1:]} is expected.") from error
 
@@ -219,7 +215,6 @@ def _check(settings: Settings) -> None:
     _check_url("SMTP_URL", settings.smtp_url, {"smtp", "smtps"})
     _check_origins("PUBLIC_URL", [settings.site_url])
     _check_origins("CORS_ORIGINS", settings.origins)
-    _check_lengths(settings)
     _check_backups(settings)
     try:
         read_before(settings.secret_before)
@@ -244,18 +239,9 @@ def _check(settings: Settings) -> None:
         raise SettingError(f"{PREFIX}WORKER_LEASE_SECONDS must be more than {least}.")
 
 
-def _check_lengths(settings: Settings) -> None:
-    for name, text, least in (
-        ("SECRET", settings.secret, SECRET_CHARACTERS_MIN),
-        ("BACKUP_PASSPHRASE", settings.backup_passphrase, PASSPHRASE_CHARACTERS_MIN),
-    ):
-        if text is not None and len(text) < least:
-            raise SettingError(f"{PREFIX}{name} must have at least {least} characters.")
-
-
 def _check_backups(settings: Settings) -> None:
     to = settings.backup_to
-    if "://" in to and not (to.startswith("s3://") and urlsplit(to).netloc):
+    if ":/" in to and not (to.startswith("s3://") and urlsplit(to).netloc):
         raise SettingError(f"{PREFIX}BACKUP_TO must be a folder, or as in s3://bucket/prefix.")
     if not all(key.startswith(("age1", "ssh-")) for key in settings.backup_keys):
         raise SettingError(f"{PREFIX}BACKUP_RECIPIENTS must be public keys (age1…, ssh-…), joined by commas.")
@@ -266,9 +252,10 @@ def _check_url(name: str, value: str | None, schemes: set[str]) -> Any:
         return None
     try:
         parts = urlsplit(value)
-        _ = "," in parts.netloc or parts.port  # a database may have several servers
+        _ = [urlsplit(f"//{server}").port for server in parts.netloc.rpartition("@")[2].split(",")]
     except ValueError as error:
-        raise SettingError(f"{PREFIX}{name} is not an address.") from error
+        words = "is not an address: write @ : / ? # % [ ] in its user and password as %40 %3A %2F %3F %23 %25 %5B %5D"
+        raise SettingError(f"{PREFIX}{name} {words if 'https' not in schemes else 'is not an address'}.") from error
     if parts.scheme not in schemes:
         raise SettingError(f"{PREFIX}{name} must begin with {' or '.join(f'{s}://' for s in sorted(schemes))}.")
     return parts
@@ -277,7 +264,7 @@ def _check_url(name: str, value: str | None, schemes: set[str]) -> Any:
 def _check_origins(name: str, values: list[str]) -> None:
     for value in values:
         parts = _check_url(name, value, {"http", "https"})
-        if not parts.hostname or "@" in parts.netloc or parts.path or parts.query or parts.fragment:
+        if not parts.hostname or not re.fullmatch(r"[\w.:\[\]-]+", parts.netloc) or any(parts[2:]):
             raise SettingError(f"{PREFIX}{name} must be a scheme and a host alone, as in https://survey.example.com.")
 
 

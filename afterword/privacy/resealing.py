@@ -5,7 +5,7 @@ Each batch asks for what is left, so it may be stopped at any moment and begun a
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final, LiteralString
+from typing import Any, Final, LiteralString
 
 import msgspec
 
@@ -100,7 +100,8 @@ async def reseal(
     pool: Pool, *, secret: bytes, report: Callable[[str, int, int], None], batch: int = BATCH_VALUES
 ) -> int:
     """Seal everything again; returns how many values nothing opens. `report`: column, sealed anew, unreadable."""
-    return sum([await _reseal(pool, column, secret=secret, report=report, batch=batch) for column in CONTEXTS])
+    lost = sum([await _reseal(pool, column, secret=secret, report=report, batch=batch) for column in CONTEXTS])
+    return max(lost, await databases.load(pool, count_unreadable, secret=secret))
 
 
 async def _reseal(
@@ -111,15 +112,26 @@ async def _reseal(
         async with databases.transaction(pool) as db:
             found = await list_sealed(db, column=column, head=sealing.head_of(secret), after=after, limit=batch)
             for one in found:
-                context = CONTEXTS[column](one.organization_id, one.id)
-                try:
-                    text = sealing.unseal(one.value, secret=secret, context=context)
-                except sealing.Unreadable:
+                if (text := _opened(one, column, secret)) is None:
                     lost += 1
                     continue
-                value = sealing.seal(text, secret=secret, context=context)
+                value = sealing.seal(text, secret=secret, context=CONTEXTS[column](one.organization_id, one.id))
                 done += await update_sealed(db, column=column, before=one, value=value)
         report(column, done, lost)
         if len(found) < batch:
             return lost
         after = (found[-1].organization_id, found[-1].id)
+
+
+async def count_unreadable(db: Database, *, secret: bytes, limit: int = BATCH_VALUES) -> int:
+    """The number of values that no secret known here opens, among the first of each kind."""
+    given: dict[str, Any] = {"head": b"\0", "after": ("", ""), "limit": limit}  # nothing begins with this head
+    found = [(one, column) for column in CONTEXTS for one in await list_sealed(db, column=column, **given)]
+    return sum(_opened(one, column, secret) is None for one, column in found)
+
+
+def _opened(one: Sealed, column: str, secret: bytes) -> str | None:
+    try:
+        return sealing.unseal(one.value, secret=secret, context=CONTEXTS[column](one.organization_id, one.id))
+    except sealing.Unreadable:
+        return None

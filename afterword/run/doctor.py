@@ -55,6 +55,7 @@ SAMPLE: Final = b"%PDF-1.4\n%%EOF\n"  # nothing that a scan should refuse
 HTTPS_PORT: Final = 443
 SENDERS_MAX: Final = 20
 SENDER: Final = "DNS of sender"
+GRANT: Final = "Give the user rights on the database and its schema: `grant all on schema public to <user>`."
 REFUSED: Final = frozenset({errno.EACCES, errno.EPERM})
 FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 ZONES_YEARS_MAX: Final = 2
@@ -84,14 +85,11 @@ def look_at_python(version: tuple[int, ...] = sys.version_info[:3]) -> Finding:
 
 def look_at_zones(releases: zones.Releases | None = None, *, now: datetime) -> Finding:
     found = releases or zones.use_newest()
-    source = "the system" if found.system >= found.package else "the package tzdata"
-    other = (
-        f"the package tzdata has {found.package}"
-        if found.system >= found.package
-        else (
-            f"the system has {found.system}, which is older" if found.system else "the system does not say which it has"
-        )
-    )
+    source, other = "the package tzdata", "the system does not say which it has"
+    if found.system >= found.package:
+        source, other = "the system", f"the package tzdata has {found.package}"
+    elif found.system:
+        other = f"the system has {found.system}, which is older"
     detail = f"Release {found.newest} of {source} is read; {other}."
     is_old = int(found.newest[:4]) <= now.year - ZONES_YEARS_MAX
     advice = "Countries change their clocks each year: install a newer tzdata." if is_old else ""
@@ -146,9 +144,7 @@ def judge_proxies(url: str, trusted: str, forwarded: str | None) -> Sequence[Fin
     if forwarded == "ignored" or (is_https and not trusted):
         held = f"not the one in AFTERWORD_TRUSTED_PROXIES ({trusted})" if trusted else "unknown"
         detail = f"The proxy is {held}: all clients have its address, and share the limits of one."
-        advice = (
-            "Write the address of the proxy, as the log of `afterword web` names it, into AFTERWORD_TRUSTED_PROXIES."
-        )
+        advice = "The log of `afterword web` names its address: write that into AFTERWORD_TRUSTED_PROXIES."
         return [Finding(name, False, detail, advice)]
     if is_https and forwarded == "missing":
         detail = "The proxy does not say for whom it asks: all clients have its address, and share the limits of one."
@@ -169,8 +165,9 @@ def look_at_backup_folder(place: str, *, is_encrypted: bool = True) -> Sequence[
     return [look_at_folder("backup folder", standing(Path(place).expanduser()), setting="AFTERWORD_BACKUP_TO")]
 
 
-def look_at_file_folder(folder: Path | None) -> Sequence[Finding]:
-    return [] if folder is None else [look_at_folder("file folder", folder, setting="AFTERWORD_FILE_FOLDER")]
+def look_at_shared_folder(folder: Path | None, *, name: str = "file") -> Sequence[Finding]:
+    setting = f"AFTERWORD_{name.upper()}_FOLDER"
+    return [] if folder is None else [look_at_folder(f"{name} folder", folder, setting=setting)]
 
 
 def standing(folder: Path) -> Path:
@@ -233,6 +230,7 @@ class Services(msgspec.Struct, frozen=True):
     mail_from: str = ""
     name_servers: tuple[NameServer, ...] = ()
     file_folder: Path | None = None
+    export_folder: Path | None = None
     site: Site | None = None  # with the secret that opens the settings of accounts
     scan: Sequence[str] = ()
     scan_seconds: float = 30.0
@@ -267,7 +265,8 @@ async def examine(
         asyncio.to_thread(look_at_certificate, public_url, now=clock()),
         _look_at_senders(database_url, smtp_url, services),
         asyncio.to_thread(look_at_backup_folder, backup_to, is_encrypted=services.encrypts_backups),
-        asyncio.to_thread(look_at_file_folder, services.file_folder),
+        asyncio.to_thread(look_at_shared_folder, services.file_folder),
+        asyncio.to_thread(look_at_shared_folder, services.export_folder, name="export"),
         look_at_scan(services.scan, seconds=services.scan_seconds),
     )
     return [*(finding for findings in found for finding in findings), look_at_python(), look_at_zones(now=clock())]
@@ -333,7 +332,7 @@ def _away(cause: BaseException) -> Finding:
         case asyncpg.InvalidCatalogNameError():
             advice = "Make the database that AFTERWORD_DATABASE_URL names: `createdb <name>`."
         case asyncpg.InsufficientPrivilegeError():
-            advice = "Give the user rights on the database and its schema: `grant all on schema public to <user>`."
+            advice = GRANT
         case asyncpg.TooManyConnectionsError():
             advice = f"Raise max_connections, or lower {POOLS} in all processes."
         case socket.gaierror():
@@ -366,14 +365,19 @@ async def _revision(database: db.Database) -> Finding:
     if found == wanted:
         return Finding("migrations", True, f"The schema is at revision {wanted}.")
     if await migrations.is_usable(database):
-        return Finding(
-            "migrations", True, f"The schema is at {found}, newer than this release's {wanted}, and serves it."
-        )
+        detail = f"The schema is at {found}, newer than this release's {wanted}, and serves it."
+        return Finding("migrations", True, detail)
     if found is not None and found > wanted:
         advice = "Start the newer release that migrated it, or restore the backup from before."
         return Finding("migrations", False, f"The schema is at {found}, newer than this release's {wanted}.", advice)
     detail = "The database is empty." if found is None else f"The schema is at {found}, this release needs {wanted}."
-    return Finding("migrations", False, detail, "Run `afterword migrate`.")
+    encoding, advice = await database.fetch_value("show server_encoding"), "Run `afterword migrate`."
+    if encoding != migrations.ENCODING:
+        detail += f" {migrations.WRONG_ENCODING.format(encoding)}"
+        advice = "Make another with `createdb --encoding UTF8 --template template0 <name>`, for AFTERWORD_DATABASE_URL."
+    elif not await database.fetch_value("select has_schema_privilege(coalesce(current_schema(), 'public'), 'create')"):
+        detail, advice = f"{detail} The user may make no tables in it.", GRANT
+    return Finding("migrations", False, detail, advice)
 
 
 async def _accounts(database: db.Database) -> Finding:
@@ -540,14 +544,8 @@ async def _look_at_senders(database_url: str | None, smtp_url: str | None, servi
 
 def _look_at_public_url(url: str, trusted: str) -> Sequence[Finding]:
     name, setting = "public address", "AFTERWORD_PUBLIC_URL"
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname or "", parts.port
-    except ValueError:
-        parts, host = urlsplit(""), ""
-    if parts.scheme not in {"http", "https"} or not host or parts.username is not None:
-        return [Finding(name, False, "It is not an address.", f"Write {setting} as https://survey.example.com.")]
-    if parts.scheme == "http" and not is_loopback(host):
+    host = urlsplit(url).hostname or ""
+    if url.startswith("http:") and not is_loopback(host):
         advice = f"Serve it behind a proxy that speaks TLS and write {setting} with https://."
         return [Finding(name, False, f"{url} is not encrypted; answers and tokens could be read on the way.", advice)]
     try:
@@ -559,10 +557,8 @@ def _look_at_public_url(url: str, trusted: str) -> Sequence[Finding]:
         advice = f"Let the proxy forward every path of {host} to Afterword, or correct {setting}."
         return [Finding(name, False, f"{url} is answered by another program, with status {status}.", advice), *proxies]
     if status != 200:  # noqa: PLR2004
-        return [
-            Finding(name, False, f"{url} answers with status {status}.", "Look into the log of `afterword web`."),
-            *proxies,
-        ]
+        detail = f"{url} answers with status {status}."
+        return [Finding(name, False, detail, "Look into the log of `afterword web`."), *proxies]
     detail = f"{url} reaches us."
     advice = "Nobody outside this machine can open the links in mails." if is_loopback(host) else ""
     return [Finding(name, True, detail, advice), *proxies]

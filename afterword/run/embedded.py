@@ -140,9 +140,8 @@ class User(msgspec.Struct, frozen=True):
                 extra_groups=[] if self.changes else None,
             )
         except PermissionError as error:
-            raise EmbeddedError(
-                f"{command[0]} may not be executed. Is its folder mounted 'noexec', or closed to user {self.uid}?"
-            ) from error
+            words = f"{command[0]} may not be executed. Is its folder mounted 'noexec', or closed to user {self.uid}?"
+            raise EmbeddedError(words) from error
 
 
 def pid_file(cluster: Path) -> list[str]:
@@ -411,9 +410,10 @@ async def make_database(superuser_url: str, home: Path) -> None:
     try:
         connection: Any = await asyncpg.connect(superuser_url, timeout=CONNECT_SECONDS_MAX)
     except asyncpg.InvalidAuthorizationSpecificationError as error:
-        raise EmbeddedError(
+        words = (
             f"The passwords beside {home / 'cluster'} do not open it. Restore the files *.password that belong to it."
-        ) from error
+        )
+        raise EmbeddedError(words) from error
     try:
         with suppress(asyncpg.DuplicateObjectError):
             await connection.execute(f"create role {ROLE} login createdb")
@@ -644,9 +644,7 @@ def running_url(data_folder: Path) -> str | None:
 def _prepare(data_folder: Path, bin_folder: Path | None, settings: Mapping[str, str]) -> Server:
     home = data_folder.absolute() / "postgresql"
     if is_ready(data_folder):
-        raise EmbeddedError(
-            f"An upgrade of the database in {data_folder} is unfinished. Run: afterword database upgrade"
-        )
+        raise EmbeddedError(f"The upgrade of {data_folder} is unfinished. Run: afterword database upgrade")
     with disk_faults(home):
         _make_folders(home)
         lock = _lock(home)

@@ -142,9 +142,8 @@ async def _responder(db: Database, look: RenderedEvent) -> msgspec.Struct | dict
         return event.data
     if "created_time" in event.data:
         found = msgspec.convert({**event.data, "is_whole": found.is_whole}, responders.ShownResponder)
-    [details] = await responders.list_details(
-        db, organization_id=event.organization_id, responder_ids=[responder_id], now=db.clock.now()
-    )
+    ids, owner = [responder_id], event.organization_id
+    [details] = await responders.list_details(db, organization_id=owner, responder_ids=ids, now=db.clock.now())
     return responders.responder_of(responders.ResponderView(found, details), look.zone)
 
 

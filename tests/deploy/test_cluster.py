@@ -22,7 +22,9 @@ import asyncpg
 import pytest
 
 from afterword.kit import db
+from afterword.kit.settings import Settings
 from afterword.run import migrations
+from afterword.run.worker import guard
 from tests import programs
 from tests.bar import Tell
 from tests.conftest import House, build_house
@@ -34,6 +36,7 @@ from tests.journeys.processes import Child, until
 from tests.run.worker.faults import nodes
 from tests.run.worker.faults.reconciler import Figures, reconcile
 from tests.run.worker.faults.rig import lack, needs, size
+from tests.run.worker.faults.test_losses import LOSS
 
 RATE: Final = size(20, 50)  # orders a second
 BEFORE: Final = size(60, 500)  # acknowledged orders on each site before something happens
@@ -169,6 +172,15 @@ class Run:
         finally:
             connection.terminate()
 
+    async def told(self) -> tuple[int, int]:
+        """The events and the items of which workers told that they are gone."""
+        connection: Any = await asyncpg.connect(self.cluster.url(self.primary))
+        try:
+            [numbers] = LOSS.findall(await connection.fetchval("select loss_text from sending_guard"))
+        finally:
+            connection.terminate()
+        return int(numbers[0]), int(numbers[2])
+
     async def tell(self, tell: Tell, what: str, *, since: float) -> None:
         seconds = [self.silence(site, since=since) for site in (0, 1)]
         refused = Counter(each.status for each in self.answers() if each.status != 201)
@@ -276,12 +288,16 @@ async def test_lagging_standby(folder: Path, tell: Tell) -> None:
         figures = await run.count()
         lost, orphans = (figures.wrong.get(name, 0) for name in ("acknowledged_missing", "sent_of_nobody"))
         twice = figures.wrong.get("duplicated_unexplained", 0)
+        events, gone = await run.told()
         tell(
             f"node killed, asynchronous, {LAG_SECONDS} s behind: {lost} of {len(run.acknowledged_items())} "
             f"acknowledged orders gone, {orphans} mails of such orders, {twice} mailed twice without a note; "
-            f"workers paused, the reader's cursor was refused"
+            f"workers paused, and told of {events} events and {gone} items; the reader's cursor was refused"
         )
         assert lost > 0
+        assert events >= lost - RATE * guard.CHECK_SECONDS, "workers have seen all but the last orders"
+        under_way = len(APPS) * Settings().worker_slots
+        assert orphans <= gone <= orphans + under_way, "what was being sent may have been refused"
         assert 0 == twice
         assert_only_refused(run)
         await until(

@@ -7,6 +7,8 @@ import pytest
 
 from afterword.kit import settings
 
+WRITTEN = "%40 %3A %2F %3F %23 %25 %5B %5D"
+
 
 @pytest.mark.parametrize(
     ("variable", "value"),
@@ -16,10 +18,15 @@ from afterword.kit import settings
         ("AFTERWORD_PORT", "65536"),
         ("AFTERWORD_DATABASE_URL", "mysql://user:hunter2@host/db"),
         ("AFTERWORD_DATABASE_URL", "postgresql://host:port/db"),
+        ("AFTERWORD_DATABASE_URL", "postgresql://user:hunter2,/x@host/db"),
+        ("AFTERWORD_DATABASE_URL", "postgresql://one:port,two/db"),
         ("AFTERWORD_SMTP_URL", "http://user:hunter2@host"),
         ("AFTERWORD_PUBLIC_URL", "survey.example.com"),
+        ("AFTERWORD_PUBLIC_URL", "ftp://survey.example.com"),
         ("AFTERWORD_PUBLIC_URL", "https://survey.example.com/path"),
         ("AFTERWORD_PUBLIC_URL", "https://"),
+        ("AFTERWORD_PUBLIC_URL", "https://survey example.com"),
+        ("AFTERWORD_CORS_ORIGINS", "https://*.shop.example"),
         ("AFTERWORD_PUBLIC_URL", "https://user:hunter2@survey.example.com"),
         ("AFTERWORD_CORS_ORIGINS", "*"),
         ("AFTERWORD_CORS_ORIGINS", "https://shop.example, https://shop.example/path"),
@@ -44,6 +51,7 @@ from afterword.kit import settings
         ("AFTERWORD_PROT", "8080"),
         ("AFTERWORD_BACKUP_TO", "ftp://host/folder"),
         ("AFTERWORD_BACKUP_TO", "s3:///prefix"),
+        ("AFTERWORD_BACKUP_TO", "s3:/bucket/prefix"),
         ("AFTERWORD_BACKUP_RECIPIENTS", "age1good, hunter2"),
     ],
 )
@@ -60,9 +68,17 @@ def test_bad_value_names_itself(variable: str, value: str) -> None:
         ("AFTERWORD_PORT", "70000", "AFTERWORD_PORT: A whole number <= 65535 is expected."),
         ("AFTERWORD_WORKER_POLL_SECONDS", "soon", "AFTERWORD_WORKER_POLL_SECONDS: A number is expected."),
         ("AFTERWORD_MCP", "maybe", "AFTERWORD_MCP: True or false is expected."),
+        ("AFTERWORD_SECRET", "hunter2", "AFTERWORD_SECRET: A text of length >= 32 is expected."),
+        ("AFTERWORD_BACKUP_PASSPHRASE", "x" * 15, "AFTERWORD_BACKUP_PASSPHRASE: A text of length >= 16 is expected."),
+        ("AFTERWORD_PUBLIC_URL", "https://shop.example:x", "AFTERWORD_PUBLIC_URL is not an address."),
+        (
+            "AFTERWORD_DATABASE_URL",
+            "postgresql://user:a#b@host/db",
+            f"AFTERWORD_DATABASE_URL is not an address: write @ : / ? # % [ ] in its user and password as {WRITTEN}.",
+        ),
     ],
 )
-def test_a_number_is_asked_for_in_words(variable: str, value: str, sentence: str) -> None:
+def test_what_is_expected_is_said_in_words(variable: str, value: str, sentence: str) -> None:
     with pytest.raises(settings.SettingError) as caught:
         settings.read({variable: value})
     assert sentence == str(caught.value)

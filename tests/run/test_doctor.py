@@ -285,6 +285,16 @@ class TestMigrations:
         finding = (await look(tmp_path, database_url=empty_database_url))["migrations"]
         assert Finding("migrations", False, "The database is empty.", "Run `afterword migrate`.") == finding
 
+    async def test_an_encoding_that_lacks_letters(self, tmp_path: Path, ascii_database_url: str) -> None:
+        finding = await fault("migrations", tmp_path, database_url=ascii_database_url)
+        assert "has the encoding SQL_ASCII" in finding.detail
+        assert "createdb --encoding UTF8" in finding.advice
+
+    async def test_a_role_that_may_make_nothing(self, tmp_path: Path, guest_database_url: str) -> None:
+        finding = await fault("migrations", tmp_path, database_url=guest_database_url)
+        assert "The database is empty. The user may make no tables in it." == finding.detail
+        assert "grant all on schema public" in finding.advice
+
     @pytest.mark.parametrize(
         ("revision", "needs", "advice"),
         [
@@ -374,13 +384,6 @@ class TestMail:
 
 
 class TestPublicAddress:
-    @pytest.mark.parametrize(
-        "url", ["", "survey.example.com", "ftp://survey.example.com", "https://", "https://h:port", "https://u:p@h"]
-    )
-    async def test_not_an_address(self, tmp_path: Path, url: str) -> None:
-        finding = (await look(tmp_path, public_url=url))["public address"]
-        assert (False, "Write AFTERWORD_PUBLIC_URL as https://survey.example.com.") == (finding.ok, finding.advice)
-
     @pytest.mark.parametrize(
         ("url", "advice"),
         [
@@ -580,22 +583,24 @@ class TestScan:
 
 class TestFileFolder:
     def test_none(self) -> None:
-        assert [] == doctor.look_at_file_folder(None)
+        assert [] == doctor.look_at_shared_folder(None)
 
     def test_ok(self, tmp_path: Path) -> None:
-        assert [True] == [one.ok for one in doctor.look_at_file_folder(tmp_path)]
+        assert [True] == [one.ok for one in doctor.look_at_shared_folder(tmp_path)]
         assert [] == list(tmp_path.iterdir())
 
-    def test_missing(self, tmp_path: Path) -> None:
-        [found] = doctor.look_at_file_folder(tmp_path / "absent")
-        assert (False, True) == (found.ok, "Set AFTERWORD_FILE_FOLDER" in found.advice)
+    @pytest.mark.parametrize("name", ["file", "export"])
+    async def test_missing(self, tmp_path: Path, name: str) -> None:
+        given: dict[str, Any] = {f"{name}_folder": tmp_path / "absent"}
+        found = await fault(f"{name} folder", tmp_path, services=doctor.Services(**given))
+        assert f"Set AFTERWORD_{name.upper()}_FOLDER to a folder that this user can write." == found.advice
 
     def test_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def refuse(**_: object) -> None:
             raise PermissionError(errno.EACCES, "Permission denied")
 
         monkeypatch.setattr(doctor.tempfile, "TemporaryFile", refuse)
-        [found] = doctor.look_at_file_folder(tmp_path)
+        [found] = doctor.look_at_shared_folder(tmp_path)
         assert (False, True) == (found.ok, "chown" in found.advice)
 
     @needs_root
@@ -603,12 +608,12 @@ class TestFileFolder:
         """The sample itself finds no room: this is no matter of rights."""
         with small_disk(tmp_path, megabytes=1):
             (tmp_path / "filler").write_bytes(bytes(shutil.disk_usage(tmp_path).free))
-            [found] = doctor.look_at_file_folder(tmp_path)
+            [found] = doctor.look_at_shared_folder(tmp_path)
             assert (False, True) == (found.ok, "Make room" in found.advice)
 
     def test_full(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(doctor, "FREE_BYTES_MIN", 10**18)
-        [found] = doctor.look_at_file_folder(tmp_path)
+        [found] = doctor.look_at_shared_folder(tmp_path)
         assert (False, True) == (found.ok, "Make room" in found.advice)
 
 

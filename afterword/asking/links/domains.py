@@ -341,13 +341,6 @@ async def try_refresh(pool: Pool, *, site: Site) -> None:
         logger.exception("custom domains were not read")
 
 
-async def keep_fresh(pool: Pool, *, site: Site) -> None:
-    """Refresh every few seconds until it is cancelled."""
-    while True:
-        await asyncio.sleep(FRESH_SECONDS)
-        await try_refresh(pool, site=site)
-
-
 PATH: Final = "/organization/{organization_id}/domain"
 
 routes = Routes(tag="Organizations", scope="Organization")

@@ -227,7 +227,7 @@ async def open_session(url: str, settings: Mapping[str, str] = SESSION_SETTINGS)
     """
     try:
         raw = await Hosts(url, statements_max=0).connect(url, server_settings=settings)
-    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+    except (*AWAY, asyncpg.PostgresError) as error:
         raise errors.Unavailable(f"The database cannot be used: {str(error) or 'it does not answer'}.") from error
     try:
         await limit_transactions(raw, seconds=0)

@@ -30,9 +30,8 @@ COMMIT_SECONDS_MAX: Final = 60  # a change is seen this long after its time at t
 def is_behind(location: Location, *, folder: str, changed: datetime) -> bool:
     """Whether the newest ledger there may be without a change of this time."""
     folders = _folders(location, folder)
-    return not folders or manifests.time_of(folders[-1].rpartition("/")[2]) <= changed + timedelta(
-        seconds=COMMIT_SECONDS_MAX
-    )
+    known = changed + timedelta(seconds=COMMIT_SECONDS_MAX)
+    return not folders or manifests.time_of(folders[-1].rpartition("/")[2]) <= known
 
 
 async def write_erasures(pool: db.Pool, *, location: Location, sealer: Sealer, now: datetime) -> None:

@@ -85,9 +85,8 @@ def _recipient(text: str) -> Any:
     try:
         return kind.Recipient.from_str(text)
     except AGE_PACKAGE.RecipientError as error:
-        raise errors.Invalid(
-            "AFTERWORD_BACKUP_RECIPIENTS must be public keys, joined by commas: age1… or ssh-ed25519 …."
-        ) from error
+        words = "AFTERWORD_BACKUP_RECIPIENTS must be public keys, joined by commas: age1… or ssh-ed25519 …."
+        raise errors.Invalid(words) from error
 
 
 def _of_file(file: Path) -> list[Any]:
@@ -298,7 +297,8 @@ def _sentence(folder: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
-        raise CannotUse(f"The folder of backups {folder} cannot be used: {error.strerror or error}.") from error
+        words = f"The folder of backups {folder} cannot be used: {error.strerror} ({error.filename})."
+        raise CannotUse(words) from error
 
 
 AGE: Final = ("afterword_backup_age_seconds", "Age of the last backup, of the installation where there is none.")

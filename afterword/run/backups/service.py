@@ -193,11 +193,13 @@ async def load(
     reason: str,
     report: Report,
 ) -> None:
-    """Make the schema of `revision`, fill these tables, and leave the database closed for `reason`.
+    """Make the schema of `revision`, close the database for `reason`, and fill these tables; it stays closed.
 
     `counts` and `sequences` are asked once all rows were read. Raises Incomplete.
     """
     await migrations.migrate(url, to=revision, is_closed=True)
+    async with open_session(url) as session:
+        await migrations.close(session, reason=reason)
     async with open_session(url) as session, session.transaction():
         _require_columns(tables, await store.list_tables(session))
         constraints = await store.list_constraints(session)
@@ -216,7 +218,6 @@ async def load(
         for _, again in constraints:
             await session.execute(again)
         await store.update_triggers(session, tables=tables)
-        await migrations.close(session, reason=reason)
 
 
 async def reopen(url: str) -> None:
@@ -249,12 +250,12 @@ async def state_of(url: str, manifest: Manifest, *, file_folder: Path | None) ->
         )
     async with open_session(url) as session:
         reason = await migrations.reason_closed(session.fetchval)
-        if reason == _reason(manifest):
-            return "begun"
         is_empty = await store.get_is_empty(session)
+        if reason == _reason(manifest) and not is_empty:
+            return "begun"
         if not is_empty and await store.get_paused_reason(session) == PAUSED.format(manifest.backup_id):
             return "done"
-        if reason is not None or not is_empty:
+        if not is_empty:
             raise NotEmpty(reason or "This database has data. A restore needs an empty one.")
     if file_folder is not None and await asyncio.to_thread(lambda: file_folder.exists() and any(file_folder.iterdir())):
         raise NotEmpty(f"The folder {file_folder} has files. A restore needs an empty one.")

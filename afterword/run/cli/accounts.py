@@ -81,12 +81,9 @@ async def add(
 async def list_accounts(*, organization: OnlyDomain = None) -> None:
     """List the accounts, one a line."""
     async with open_transaction() as (_, database):
-        owner = None if organization is None else await organization_of(database, organization)
-        found = await providers.list_accounts(
-            database, organization_id=owner.organization_id if owner else None, limit=ACCOUNTS_MAX
-        )
-    lines = [_line(account) for account in found]
-    print("\n".join(lines) or "No account: organizations get one with their first pipeline.")
+        owner_id = (await organization_of(database, organization)).organization_id if organization is not None else None
+        found = await providers.list_accounts(database, organization_id=owner_id, limit=ACCOUNTS_MAX)
+    print("\n".join(map(_line, found)) or "No account: organizations get one with their first pipeline.")
 
 
 @app.command(name="show")
@@ -253,9 +250,8 @@ def read_settings(file: Path) -> dict[str, Any]:
 
 def _line(account: Account) -> str:
     parts = [f"{account.domain}  {account.account_id}", CHANNELS.get(account.channel_id, "?"), account.kind]
-    parts.append("default" if account.is_default else "beside")
-    parts.append(f"{account.pipelines} pipelines" if account.pipelines != 1 else "1 pipeline")
-    parts.append(f"{account.slots_max} slots")
+    pipelines = f"{account.pipelines} pipelines" if account.pipelines != 1 else "1 pipeline"
+    parts += ["default" if account.is_default else "beside", pipelines, f"{account.slots_max} slots"]
     if account.rate is not None:
         ceiling = "" if account.rate_ceiling is None else f" of {account.rate_ceiling:.3g}"
         parts.append(f"{account.rate:.3g}{ceiling} a second")
@@ -309,9 +305,8 @@ async def resolve(
     """
     async with open_organization(organization) as (_, database, owner):
         try:
-            found = await queue.resolve(
-                database, caller=installation(owner.organization_id), item_id=item, is_sent=sent
-            )
+            caller = installation(owner.organization_id)
+            found = await queue.resolve(database, caller=caller, item_id=item, is_sent=sent)
         except errors.NotFound as refusal:
             raise errors.NotFound("There is no item with this id.") from refusal
     print(f"Item {found.item_id} is {'Sent' if sent else 'Failed'}. {found.result}.")

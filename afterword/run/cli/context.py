@@ -232,10 +232,7 @@ async def _migrated(chosen: settings.Settings, url: str) -> str:
     from afterword.run.cli import copies  # noqa: PLC0415  backups, which web processes never make
 
     await copies.save_before_migration(chosen, url=url, secret=lambda: secret_of(chosen), report=logger.info)
-    try:
-        return await migrations.migrate(url, report=logger.warning)
-    except migrations.MigrationError as error:
-        raise CommandError(str(error)) from error
+    return await migrations.migrate(url, report=logger.warning)
 
 
 def secret_of(chosen: settings.Settings) -> Secret:
@@ -244,9 +241,7 @@ def secret_of(chosen: settings.Settings) -> Secret:
     try:
         opening, addresses = keys.read_before(before)
     except ValueError:
-        raise CommandError(
-            f"{chosen.data_dir / BEFORE_FILE} cannot be read. Put back the one from your backup."
-        ) from None
+        raise CommandError(f"{chosen.data_dir / BEFORE_FILE} cannot be read. Put it back from your backup.") from None
     return Secret(current, before=opening, addresses=addresses, again=_Again(chosen))
 
 
@@ -305,14 +300,10 @@ def take_secret(chosen: settings.Settings, packed: bytes) -> None:
             "The backup was made with another secret than this place has. Remove AFTERWORD_SECRET, or the file "
             f"{file}, so that the backup's own is put there."
         )
-    if (
-        before
-        and chosen.secret is not None
-        and keys.read_before(chosen.secret_before) != keys.read_before(before.decode())
-    ):
-        raise CommandError(
-            f"The backup has secrets of before. Set AFTERWORD_SECRET_BEFORE={','.join(before.decode().split())}"
-        )
+    is_known = chosen.secret is None or keys.read_before(chosen.secret_before) == keys.read_before(before.decode())
+    if before and not is_known:
+        lines = ",".join(before.decode().split())
+        raise CommandError(f"The backup has secrets of before. Set AFTERWORD_SECRET_BEFORE={lines}")
 
 
 def report(text: str) -> None:

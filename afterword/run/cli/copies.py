@@ -91,9 +91,8 @@ async def save_before_migration(chosen: Settings, *, url: str, secret: Callable[
                 raise CommandError("Another process has made a backup for an hour. Wait for it, or end it.") from None
             await asyncio.sleep(POLL_SECONDS)
         except errors.Refusal as refusal:
-            raise CommandError(
-                f"The schema is not changed, as the backup before that failed: {refusal.detail}"
-            ) from refusal
+            words = f"The schema is not changed, as the backup before that failed: {refusal.detail}"
+            raise CommandError(words) from refusal
         else:
             report(f"backup {writer.backup_id} made before the schema changes")
             return
@@ -104,12 +103,8 @@ async def _is_behind(url: str) -> bool:
     try:
         async with open_session(url) as session:
             revision = await migrations.current(session.fetchval)
-            is_open = await migrations.reason_closed(session.fetchval) is None
-            return (
-                revision is not None
-                and revision < migrations.head()
-                and is_open
-                and not await store.get_is_empty(session)
-            )
+            if revision is None or await migrations.reason_closed(session.fetchval) is not None:
+                return False
+            return revision < migrations.head() and not await store.get_is_empty(session)
     except errors.Unavailable:
         return False  # the migration says so

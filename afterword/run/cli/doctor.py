@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from afterword.core import keys
 from afterword.core.wire.site import Site
-from afterword.kit import db, sealing
+from afterword.kit import sealing
 from afterword.kit.settings import Settings
 from afterword.kit.web.loopback import host_of, is_loopback, url_with_key
 from afterword.listening.reports import comparison
@@ -99,7 +99,13 @@ async def _recount(chosen: Settings) -> int:
 
 
 async def _secrets(database_url: str, site: Site) -> list[Finding]:
-    """The way of a new secret, from its first use until those before it open nothing any more."""
+    """A wrong secret; the way of a new one, from its first use until those before it open nothing any more."""
+    if closed := await examination.ask(database_url, partial(resealing.count_unreadable, secret=site.secret), 0):
+        words = (
+            f"{closed} values (logins of providers, keys of webhooks, second factors) are sealed with another secret."
+        )
+        advice = "Set AFTERWORD_SECRET to that one again, or put its file back into the data folder, and restart all."
+        return [Finding("secret", False, words, advice)]
     if not keys.before(site.secret):
         return []
     advice = "Restart web and workers, run afterword secret reseal, then afterword secret retire."
@@ -110,15 +116,10 @@ async def _secrets(database_url: str, site: Site) -> list[Finding]:
 
 
 async def _tokens(database_url: str) -> list[Finding]:
-    async def count(database: db.Database) -> int:
-        now = database.clock.now()
-        before = now - timedelta(days=tokens.UNUSED_DAYS)
-        return await tokens_store.count_unused_tokens(database, before=before, now=now)
-
+    now = datetime.now(UTC)
+    count = partial(tokens_store.count_unused_tokens, before=now - timedelta(days=tokens.UNUSED_DAYS), now=now)
     unused = await examination.ask(database_url, count, 0)
-    words = (
-        f"{unused} valid ones were not used for {tokens.UNUSED_DAYS} days. Settings, Tokens in the console ends them."
-    )
+    words = f"{unused} valid ones were not used for {tokens.UNUSED_DAYS} days. The console ends them: Settings, Tokens."
     return [Finding("tokens", True, words)] if unused else []
 
 
@@ -137,6 +138,7 @@ async def _examine(chosen: Settings, database_url: str | None, site: Site | None
             site=site,
             name_servers=chosen.resolvers,
             file_folder=chosen.file_folder,
+            export_folder=chosen.export_folder,
             scan=chosen.scan,
             scan_seconds=chosen.scan_seconds,
             statement_cache=chosen.statement_cache,

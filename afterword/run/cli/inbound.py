@@ -225,10 +225,8 @@ async def add(
     """
     pem = None if certificate is None else read_text(certificate, bytes_max=CERTIFICATE_BYTES_MAX)
     async with open_organization(organization) as (context, database, owner):
-        organization_id = owner.organization_id
-        accounts = await inbound.list_account_ids(
-            database, organization_id=organization_id, channel_id=CHANNELS[channel]
-        )
+        organization_id, channel_id = owner.organization_id, CHANNELS[channel]
+        accounts = await inbound.list_account_ids(database, organization_id=organization_id, channel_id=channel_id)
         if not accounts or account not in {None, *accounts}:
             raise errors.NotFound("The organization has no such account: it gets one with its first pipeline.")
         inbound_id, key = await inbound.open_endpoint(

@@ -31,10 +31,8 @@ _OPTIONS: Final[Mapping[str, str]] = {
     "domain": "DOMAIN", "display_name": "--name", "default_locale": "--locale", "email": "--owner",
 }  # fmt: skip
 
-OrganizationDomain = Annotated[
-    str | None, cyclopts.Parameter(help="The organization's domain; needed when there are several.")
-]
-OnlyDomain = Annotated[str | None, cyclopts.Parameter(help="Only those of the organization with this domain.")]
+OrganizationDomain = Annotated[str | None, Parameter(help="The organization's domain; needed when there are several.")]
+OnlyDomain = Annotated[str | None, Parameter(help="Only those of the organization with this domain.")]
 app = cyclopts.App(name="organization")
 
 
@@ -179,9 +177,8 @@ async def revoke(beginning: str, /) -> None:
         found = await token_store.list_tokens_like(database, hint=matched[1], limit=2)
         if len(found) != 1:
             raise errors.NotFound("No token begins so." if not found else "Several tokens begin so; give more of it.")
-        token = await token_service.revoke_token(
-            database, organization_id=found[0].organization_id, token_id=found[0].token_id, now=database.clock.now()
-        )
+        key = {"organization_id": found[0].organization_id, "token_id": found[0].token_id}
+        token = await token_service.revoke_token(database, **key, now=database.clock.now())
     print(f"Revoked “{token.title}”.")
 
 

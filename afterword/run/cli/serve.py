@@ -41,7 +41,8 @@ async def serve() -> None:
 @asynccontextmanager
 async def running(opened: context.Context, stop: asyncio.Event) -> AsyncGenerator[None, None]:
     """Web and worker as processes of their own; leaving sets `stop` and waits for their end."""
-    _require_free_port(opened.settings)
+    require_free_port(opened.settings)
+    require_mail_server(opened.settings)
     environment, hurry = environment_of(opened), asyncio.Event()
     parts = [asyncio.create_task(Part(name, environment, stop, hurry).keep_running()) for name in PARTS]
     try:
@@ -52,7 +53,18 @@ async def running(opened: context.Context, stop: asyncio.Event) -> AsyncGenerato
         await asyncio.gather(*parts)
 
 
-def _require_free_port(chosen: settings.Settings) -> None:
+def require_mail_server(chosen: settings.Settings) -> None:
+    """Raise CommandError for an address of a mail server that cannot be read."""
+    from afterword.sending.channels.conversation import parse_url  # noqa: PLC0415  who sends no mail does without
+
+    try:
+        _ = chosen.smtp_url and parse_url(chosen.smtp_url)
+    except ValueError as error:
+        words = "It cannot be read." if isinstance(error, UnicodeError) else error  # it may repeat the password
+        raise CommandError(f"AFTERWORD_SMTP_URL: {words}") from None
+
+
+def require_free_port(chosen: settings.Settings) -> None:
     """Say at once what a part that is started again and again would say to the log alone."""
     family = socket.AF_INET6 if ":" in chosen.host else socket.AF_INET
     try:

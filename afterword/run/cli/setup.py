@@ -178,7 +178,7 @@ async def reseal() -> None:
     async with context.open_pool() as (opened, pool):
         lost = await resealing.reseal(pool, secret=opened.site.secret, report=_report_sealed)
     if lost:
-        raise CommandError(f"{lost} values are opened by no secret that is known here. They must be set anew.")
+        raise CommandError(f"{lost} values are opened by no secret that is known here: set it, or write them anew.")
     print("Everything is sealed with the secret in use. When all processes were restarted: afterword secret retire")
 
 
@@ -192,9 +192,7 @@ async def retire() -> None:
             raise CommandError("There is no secret of before. Run first: afterword secret rotate")
         left = await db.load(pool, resealing.count_sealed, head=sealing.head_of(secret))
     if left:
-        raise CommandError(
-            f"{left} values are still sealed with a secret of before. Run first: afterword secret reseal"
-        )
+        raise CommandError(f"{left} values are still sealed with a secret of before. Run: afterword secret reseal")
     lines = keys.written(opening=(), addresses=secret.addresses)
     if chosen.secret is not None:
         print(f"Nothing needs the secrets of before. Set this and restart:\n\n{_setting(lines)}")

@@ -9,6 +9,7 @@ from uvicorn import _types
 
 from afterword import errors
 from afterword.asking.links import domains
+from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.kit.db.replicas import Replica
 from afterword.kit.settings import Settings
@@ -16,6 +17,7 @@ from afterword.kit.telemetry import Telemetry
 from afterword.kit.web.limits import Limits
 from afterword.kit.web.middleware import LoadShedder
 from afterword.kit.web.protocol import Protocol, Server
+from afterword.run import migrations
 from afterword.run.app import MakeEndpoint, create_app, queue_figures
 from afterword.run.cli import CommandError, context, serve
 from afterword.tenants.logins import sessions
@@ -43,6 +45,7 @@ async def web(*, read_only: bool = False) -> None:
     chosen = context.read_settings()
     if read_only and chosen.database_url is None:
         raise CommandError("AFTERWORD_DATABASE_URL must name the standby that is read from.")
+    serve.require_free_port(chosen)
     gone = serve.stop_on_signals()  # uvicorn raises what it caught once more at its end, which must not end us here
     async with (
         context.open_context(chosen, migrate=False) as opened,
@@ -59,14 +62,13 @@ async def web(*, read_only: bool = False) -> None:
         context.open_reader(chosen, acquire_seconds=ACQUIRE_SECONDS) as reader,
     ):
         ticks, seen = TokenUses(), SessionUses()
-        await domains.try_refresh(pool, site=opened.site)
         copy = Replica(pool, lag_seconds_max=chosen.database_read_lag_seconds) if read_only else None
         config = _config(chosen, opened, pool, ticks, seen, telemetry=collecting, copy=copy, reader=reader)
         server, kept_in = Server(config), None if read_only else pool
         beside = [
             _end_when(gone, server),
             _write_ticks(kept_in, ticks, seen),
-            domains.keep_fresh(pool, site=opened.site),
+            _keep_fresh(pool, opened.site, await _refresh(pool, opened.site, "")),
         ]
         if collecting is not None:
             beside.append(collecting.keep_published(queue_figures(pool, chosen.backup_every)))
@@ -148,6 +150,26 @@ def _endpoint(chosen: Settings) -> MakeEndpoint | None:
 async def _end_when(gone: asyncio.Event, server: uvicorn.Server) -> None:
     await gone.wait()
     server.should_exit = True
+
+
+async def _keep_fresh(pool: db.Pool, site: Site, before: str) -> None:
+    while True:
+        await asyncio.sleep(domains.FRESH_SECONDS)
+        before = await _refresh(pool, site, before)
+
+
+async def _refresh(pool: db.Pool, site: Site, before: str) -> str:
+    """Read custom domains; why the database cannot be used, else empty: the log tells what is not as `before`."""
+    try:
+        async with db.connection(pool) as database:
+            cause = "" if await migrations.is_usable(database) else "It is not at this release: run afterword migrate."
+    except errors.Unavailable as error:
+        cause = str(error.__cause__ or error)
+    if cause != before:
+        logger.warning("the database cannot be used" if cause else "the database can be used again", cause=cause)
+    if not cause:
+        await domains.try_refresh(pool, site=site)
+    return cause
 
 
 async def _write_ticks(pool: db.Pool | None, ticks: TokenUses, seen: SessionUses) -> None:

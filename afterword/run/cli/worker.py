@@ -32,6 +32,7 @@ logger = structlog.get_logger(__name__)
 async def worker() -> None:
     """Work until SIGTERM or SIGINT: finish messages under way, return the others. A second signal ends it at once."""
     chosen = context.read_settings()
+    serve.require_mail_server(chosen)
     stop = serve.stop_on_signals()
     async with (
         context.open_context(chosen, migrate=False) as opened,

@@ -18,7 +18,7 @@ import asyncpg
 
 from afterword import errors
 from afterword.kit import db
-from afterword.kit.db.hosts import locker, open_session
+from afterword.kit.db.hosts import AWAY, locker, open_session
 from afterword.run.migrations import store
 
 FOLDER = Path(__file__).parent
@@ -29,6 +29,8 @@ STATEMENT_LOCK_TIMEOUT_SECONDS = 0.5  # other sessions queue behind our lock req
 BUSY_SECONDS_MAX = 300.0  # then an operator must find the session that holds the table
 TRY_PAUSE_SECONDS = 1.0
 WATCH_SECONDS = 0.1
+ENCODING: Final = "UTF8"
+WRONG_ENCODING: Final = "The database has the encoding {}, which cannot keep all texts."
 NO_TRANSACTION = "-- no transaction"
 CLOSED: Final = "9999"  # needed by a database that no release may use: half restored, or moved elsewhere
 
@@ -43,7 +45,7 @@ assert WATCH_SECONDS < STATEMENT_LOCK_TIMEOUT_SECONDS < db.LOCK_TIMEOUT_SECONDS 
 FetchValue = Callable[..., Awaitable[Any]]  # of a Database, or of a connection of the driver
 
 
-class MigrationError(Exception):
+class MigrationError(errors.Conflict):
     """The schema could not be migrated to this code's revision; the message names the remedy."""
 
 
@@ -132,8 +134,8 @@ async def migrate(
                     "change that needs it. End the session that holds it (pg_terminate_backend), then migrate again."
                 ) from busy
             report(f"A change of the schema waits for a table and tries again: {busy}.")
-        except (errors.Unavailable, asyncpg.PostgresConnectionError) as error:
-            raise MigrationError(f"{error} afterword doctor says what to do.") from error
+        except (errors.Unavailable, *AWAY, asyncpg.InsufficientPrivilegeError) as error:
+            raise MigrationError(f"{str(error).rstrip('.')}. afterword doctor says what to do.") from error
         await asyncio.sleep(TRY_PAUSE_SECONDS)
 
 
@@ -144,6 +146,8 @@ _SESSION = {"application_name": _NAME, "timezone": "UTC", "jit": "off", "stateme
 async def _migrate(connection: Any, *, url: str, to: str, is_closed: bool, wait_seconds: float) -> str:
     if (found := await _revision_reached(connection, to=to, is_closed=is_closed)) is not None:
         return found
+    if (encoding := await connection.fetchval("show server_encoding")) != ENCODING:
+        raise MigrationError(f"{WRONG_ENCODING.format(encoding)} afterword doctor says what to do.")
     async with locker(connection, url) as take:
         await _lock(take, wait_seconds=wait_seconds)
         if (found := await _revision_reached(connection, to=to, is_closed=is_closed)) is not None:  # another was first

@@ -92,9 +92,8 @@ class Deliverer(Flights[Delivery]):
         self._fan_out_events = max(1, limit // 2)  # unless it ends well
         passed_count, delivery_count = await db.change(self._pool, sending.fan_out, limit=limit)
         if delivery_count <= FAN_OUT_DELIVERIES_MAX:
-            self._fan_out_events = min(
-                FAN_OUT_EVENTS_MAX, limit * 2 if delivery_count <= FAN_OUT_DELIVERIES_MAX // 4 else limit
-            )
+            more = limit * 2 if delivery_count <= FAN_OUT_DELIVERIES_MAX // 4 else limit
+            self._fan_out_events = min(FAN_OUT_EVENTS_MAX, more)
         if delivery_count:
             self._wake.set()
         return passed_count == limit

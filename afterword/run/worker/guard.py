@@ -111,7 +111,8 @@ class Guard:
             end = await restores.get_log_end(database)
             events = max(self.seq_min - end.seq, 0) if self._is_of_another(end, timeline) else 0
             if events or loss.recorded or loss.gone:
-                await restores.update_loss(database, text=loss.text(end.time, events=events))
+                text = loss.text(end.time, events=events, before=await restores.get_locked_loss(database))
+                await restores.update_loss(database, text=text)
             missing = await meeting(database, is_settled=False)
         since = self.memory.since = self.memory.since or self._pool.clock.now()
         self._compared, self._is_unsure = (timeline, time.monotonic()), since > end.time or bool(loss.gone)

@@ -90,9 +90,8 @@ class Heartbeat:
                     return pool
             except errors.Unavailable as error:
                 if not is_told:
-                    logger.warning(
-                        "nothing is claimed: the heartbeat has no connection", cause=str(error.__cause__ or error)
-                    )
+                    cause = str(error.__cause__ or error)
+                    logger.warning("nothing is claimed: the heartbeat has no connection", cause=cause)
                 is_told = True
             except Exception:
                 if not is_told:

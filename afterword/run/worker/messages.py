@@ -275,14 +275,12 @@ class TestMessages(_AccountMessages[TestMessage]):
     send_seconds_max = test_messages.SEND_SECONDS_MAX
 
     async def claim_due(self, database: Database, limit: int) -> Sequence[TestMessage]:
-        return await test_messages.claim_test_messages(
-            database, channel_ids=CHANNEL_IDS, now=database.clock.now(), limit=limit
-        )
+        now = database.clock.now()
+        return await test_messages.claim_test_messages(database, channel_ids=CHANNEL_IDS, now=now, limit=limit)
 
     async def compose(self, database: Database, test: TestMessage) -> Message:
-        return await test_messages.compose(
-            database, test=test, sender=self._mail_from, site=self._site, now=database.clock.now()
-        )
+        sender, now = self._mail_from, database.clock.now()
+        return await test_messages.compose(database, test=test, sender=sender, site=self._site, now=now)
 
     async def send(self, test: TestMessage, message: Message, begin: Begin) -> Outcome:
         account = await db.load(self._pool, test_messages.account_of, test=test)

@@ -131,9 +131,7 @@ class Claimer:
 
     async def _probes(self, found: Sequence[Lane]) -> list[Lane]:
         """One lane of each account whose breaker has rested, if this worker won its probe."""
-        resting = {
-            (lane.organization_id, lane.account_id): lane for lane in reversed(found) if lane.open_until is not None
-        }
+        resting = {(lane.organization_id, lane.account_id): lane for lane in reversed(found) if lane.open_until}
         won: list[Lane] = []
         for account, lane in resting.items():
             async with db.transaction(self.pool) as database:

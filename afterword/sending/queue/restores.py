@@ -179,12 +179,13 @@ async def delete_worker(db: Database, *, run_id: UUID) -> None:  # any tenant: a
 
 
 async def update_loss(db: Database, *, text: str) -> None:  # any tenant: the guard of a whole installation
-    """Add what one worker knows to what the others have told of the same change of servers."""
-    await db.execute(
-        """update sending_guard set loss_time = now(), loss_text = left(concat_ws(' ',
-             case when loss_time > now() - make_interval(secs => $2::float8) then loss_text end, $1::text), 500)""",
-        *(text, UNSEEN_SECONDS),
-    )
+    await db.execute("update sending_guard set loss_time = now(), loss_text = $1", text)
+
+
+async def get_locked_loss(db: Database) -> str | None:  # any tenant: as above
+    """The text of other workers on the same change of servers; none changes it before this transaction ends."""
+    await db.execute("select from sending_guard for update")
+    return await get_loss(db)
 
 
 async def get_loss(db: Database, *, seconds: float = UNSEEN_SECONDS) -> str | None:  # any tenant: as above

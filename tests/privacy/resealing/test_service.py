@@ -157,6 +157,12 @@ async def test_unreadable_ones_stay(pool: db.Pool, monkeypatch: pytest.MonkeyPat
     assert (1, 2 * len(resealing.CONTEXTS) - 1) == (await left(pool), len(await readable(pool, ALONE)))
 
 
+async def test_a_secret_that_opens_nothing(pool: db.Pool) -> None:
+    """No value is marked as one of another secret while there was only one."""
+    await sealed_everywhere(pool)
+    assert 2 * len(resealing.CONTEXTS) == await resealing.reseal(pool, secret=b"x" * 32, report=lambda *_: None)
+
+
 async def test_what_somebody_wrote_meanwhile_stays(pool: db.Pool) -> None:
     await sealed_everywhere(pool)
     column = "webhook.secret"

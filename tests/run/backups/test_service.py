@@ -139,11 +139,15 @@ class TestLoadRefusals:
         before, standing = await contents(database_url), await shape(database_url)
         with pytest.raises(Incomplete, match="Of 3 rows of pruned_total 2 came in"):
             await load(database_url, count=3)
+        with pytest.raises(migrations.DatabaseIsClosed, match="A test is unfinished"):
+            await migrations.migrate(database_url)
+        await service.reopen(database_url)
         assert (before, standing) == (await contents(database_url), await shape(database_url))
 
     async def test_unknown_column(self, database_url: str) -> None:
         with pytest.raises(Incomplete, match="no later in pruned_total"):
             await load(database_url, table=Table("pruned_total", ["status", "later"]))
+        await service.reopen(database_url)
 
 
 async def test_closed_until_it_is_opened(database_url: str) -> None:

@@ -157,6 +157,25 @@ class TestBucket:
         assert b"a picture" == (tmp_path / "again" / original.house.organization_id / "file").read_bytes()
 
 
+class TestDamaged:
+    @pytest.mark.parametrize("damage", [lambda part: part.write_bytes(b"x"), Path.unlink], ids=["changed", "missing"])
+    async def test_another_one_is_taken(
+        self, original: Original, empty_database_url: str, tmp_path: Path, damage: Callable[[Path], object]
+    ) -> None:
+        """Until then nobody uses the empty database."""
+        folder = tmp_path / "data/backups"
+        good, bad = [(await done(original.url, tmp_path, "backup")).partition(":")[0] for _ in range(2)]
+        [part] = (folder / bad).glob("*-organization.gz")
+        damage(part)
+        words = ("restore", "--from", str(folder))
+        assert part.name in await refused(empty_database_url, tmp_path, *words)
+        assert f"The restore of the backup {bad} is unfinished." in await refused(
+            empty_database_url, tmp_path, "organization", "list"
+        )
+        await done(empty_database_url, tmp_path, "restore", good, "--from", str(folder))
+        assert "demo" in await done(empty_database_url, tmp_path, "organization", "list")
+
+
 class TestInterrupted:
     @pytest.mark.parametrize("step", ["write_files", "pause"])
     async def test_goes_on(

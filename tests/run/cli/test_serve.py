@@ -1,6 +1,7 @@
 """A port that is taken is told at once; the settings of the parts are in their environment alone."""
 
 import asyncio
+import re
 import socket
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import pytest
 from afterword.core.wire.site import Site
 from afterword.kit import settings
 from afterword.run.cli import CommandError, context, serve
+from tests.journeys.processes import free_port
 
 
 class TestPort:
@@ -19,6 +21,23 @@ class TestPort:
             with pytest.raises(CommandError, match="AFTERWORD_PORT"):
                 async with serve.running(opened, asyncio.Event()):
                     pass
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("smtp://user:hunter2@", "must be smtp://user:password@host:port"),
+        ("smtp://user:hunter2@mail.example?tls=1", "unknown option; known are starttls, ca, name"),
+        ("smtp://user:hunter2@mail.example?ca=/absent.pem", "“ca”"),
+    ],
+)
+async def test_an_address_of_a_mail_server_that_cannot_be_read(url: str, said: str) -> None:
+    chosen = settings.Settings(port=free_port(), smtp_url=url)
+    opened = context.Context(chosen, "postgresql://nowhere/none", Site("http://localhost", b"k" * 32))
+    with pytest.raises(CommandError, match=rf"^AFTERWORD_SMTP_URL: .*{re.escape(said)}") as caught:
+        async with serve.running(opened, asyncio.Event()):
+            pass
+    assert "hunter2" not in str(caught.value)
 
 
 def test_what_the_parts_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,6 +99,16 @@ class TestRefusals:
         assert "cannot be read" in operator.refused("secret", "reseal")
 
 
+async def test_doctor_tells_of_another_secret(pool: db.Pool, folder: Path, operator: Operator) -> None:
+    await add_logins(pool, secret_in(folder), number=3)
+    assert "another secret" not in operator.run("doctor").stdout
+    (folder / "data/secret").write_text("g" * 64)
+    examined = operator.run("doctor").stdout
+    assert "FAULT  secret           3 values (logins of providers, keys of webhooks, second factors) are" in examined
+    assert "Set AFTERWORD_SECRET to that one again, or put its file back into the data folder" in examined
+    assert "3 values are opened by no secret that is known here" in operator.refused("secret", "reseal")
+
+
 async def test_doctor_tells_of_unused_tokens(pool: db.Pool, folder: Path, operator: Operator) -> None:
     operator.done("seed")
     assert "valid ones were not used" not in operator.run("doctor").stdout

@@ -1,11 +1,13 @@
 """`afterword web`: how the server is set up, and that the uses of tokens are written or lost, never in the way."""
 
+import socket
 import sys
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+from structlog.testing import capture_logs
 
 from afterword import errors
 from afterword.kit import db
@@ -16,6 +18,7 @@ from afterword.tenants.organizations.tokens import service as tokens
 from afterword.tenants.organizations.tokens.access import SessionUses, TokenUses
 from tests.conftest import SITE, House
 from tests.journeys.processes import environment, free_port, kill_tree, ready, start
+from tests.run.cli.shell import MORE, Operator
 
 
 @pytest.mark.parametrize(("proxies", "is_read"), [("", False), ("10.0.0.1", True)])
@@ -63,6 +66,36 @@ def test_the_endpoint_for_assistants_needs_its_extra(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "afterword.extras.assistants.server", None)
     with pytest.raises(CommandError, match=r"pip install 'afterword\[mcp\]'"):
         web._endpoint(Settings(mcp=True))
+
+
+def test_a_port_that_is_taken(operator: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        monkeypatch.setitem(MORE, "AFTERWORD_PORT", str(other.getsockname()[1]))
+        assert "Stop what listens there, or set AFTERWORD_HOST and AFTERWORD_PORT" in operator.refused("web")
+
+
+class TestDatabase:
+    """The log says once that it cannot be used, and why, and once that it can."""
+
+    async def test_away(self) -> None:
+        async with await db.open_pool("postgresql://127.0.0.1:1/none", size_max=1) as pool:
+            assert [("warning", "the database cannot be used")] == await told(pool, before="")
+            assert [] == await told(pool, before=await web._refresh(pool, SITE, ""))
+
+    async def test_empty(self, empty_database_url: str) -> None:
+        async with await db.open_pool(empty_database_url, size_max=1) as pool:
+            assert "afterword migrate" in await web._refresh(pool, SITE, "")
+            assert [("warning", "the database cannot be used")] == await told(pool, before="")
+
+    async def test_back(self, pool: db.Pool) -> None:
+        assert [("warning", "the database can be used again")] == await told(pool, before="It was away.")
+        assert [] == await told(pool, before="")
+
+
+async def told(pool: db.Pool, *, before: str) -> list[tuple[str, str]]:
+    with capture_logs() as logs:
+        await web._refresh(pool, SITE, before)
+    return [(one["log_level"], one["event"]) for one in logs]
 
 
 class TestStandbys:

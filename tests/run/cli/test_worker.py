@@ -15,7 +15,7 @@ from afterword.run.cli.context import Context
 from afterword.sending.channels.email import EmailChannel
 from afterword.sending.channels.outbox import OutboxChannel
 from tests.conftest import SITE
-from tests.run.cli.shell import Operator
+from tests.run.cli.shell import MORE, Operator
 
 
 async def test_an_empty_database(empty_database_url: str) -> None:
@@ -25,6 +25,13 @@ async def test_an_empty_database(empty_database_url: str) -> None:
 
 async def test_a_database_that_is_away_is_waited_for() -> None:
     assert None is await worker._require_schema("postgresql://127.0.0.1:1/nowhere")
+
+
+def test_an_address_of_a_mail_server_that_cannot_be_read(operator: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(MORE, "AFTERWORD_SMTP_URL", "smtp://mail.example?tls=1")
+    assert "afterword: AFTERWORD_SMTP_URL: The mail server's address has an unknown option" in operator.refused(
+        "worker"
+    )
 
 
 @pytest.mark.parametrize(("smtp_url", "kind"), [(None, OutboxChannel), ("smtp://127.0.0.1:1", EmailChannel)])

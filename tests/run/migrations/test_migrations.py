@@ -57,6 +57,19 @@ class TestRefusals:
         with pytest.raises(migrations.MigrationError, match="cannot be used"):
             await migrations.migrate(f"postgresql://nobody@/none?host={scratch}/absent")
 
+    async def test_an_encoding_that_lacks_letters(self, ascii_database_url: str) -> None:
+        with pytest.raises(migrations.MigrationError, match="has the encoding SQL_ASCII"):
+            await migrations.migrate(ascii_database_url)
+        assert None is await value(ascii_database_url, "select to_regclass('alembic_version')")
+
+    async def test_a_role_that_may_make_nothing(self, guest_database_url: str) -> None:
+        with pytest.raises(migrations.MigrationError, match=r"permission denied for schema public\. afterword doctor"):
+            await migrations.migrate(guest_database_url)
+
+    async def test_no_server_of_that_kind(self, empty_database_url: str) -> None:
+        with pytest.raises(migrations.MigrationError, match="cannot be used: None of the hosts match"):
+            await migrations.migrate(f"{empty_database_url}&target_session_attrs=standby")
+
     async def test_table_stays_busy(self, database_url: str, more: newer.Release) -> None:
         """Nothing is changed, whoever holds the table is named, and it goes on from there."""
         before = migrations.head()

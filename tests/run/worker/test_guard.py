@@ -10,6 +10,7 @@ from afterword.kit import db
 from afterword.run.worker import guard
 from afterword.run.worker.guard import FILE_NAME, Guard
 from afterword.sending.queue import restores
+from afterword.sending.queue.sending.losses import Loss
 from tests.promotions import Standby
 from tests.run.worker.conftest import Bench
 
@@ -81,6 +82,21 @@ class TestAnotherTimeline:
             assert await bench.queue.run(restores.update_to_confirmed)
             await bench.until_done()
         assert 1 == bench.channel.accepted[item.item_id]
+
+    async def test_what_many_workers_know_is_one_sentence(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Attempts and items are each worker's own; the same events are gone for all."""
+        monkeypatch.setattr(Guard, "_is_of_another", lambda *_: True)
+        now = await bench.queue.now()
+        for worker in range(1, 5):
+            one = Guard(pool=bench.queue.pool, folder=None)
+            one._mark = restores.SendingMark("i", now, seq=1_000_000 * worker)
+            one._loss = Loss(worker, {("o", f"{worker}{number}", 1) for number in range(worker)})
+            await one._meet(2)
+        text = await bench.queue.run(restores.get_loss)
+        end = await bench.queue.value("select coalesce(max(seq), 0) from event")
+        assert text is not None
+        assert f"workers know of {4_000_000 - end} events at least, of 10 attempts to send, which" in text
+        assert text.endswith("and of 10 items that are gone though a message may have left.")
 
     async def test_a_worker_that_does_not_come_back(
         self, bench: Bench, standby: Standby, monkeypatch: pytest.MonkeyPatch

@@ -5,6 +5,7 @@ with the database before it claims: mail that left is recorded as accepted late,
 is under way goes on.
 """
 
+import re
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -30,6 +31,7 @@ from afterword.sending.queue.sending.service import Lease, Result
 MEMORY_SECONDS: Final = 60.0
 MEMORY_OUTCOMES_MAX: Final = 5_000  # some 15 MB
 BATCH_ITEMS_MAX: Final = 200
+_TOLD: Final = re.compile(r"of (\d+) events at least, of (\d+) attempts .* of (\d+) items")
 Begun = Mapping[LeaseKey, tuple[Dispatch, Result | None]]
 
 
@@ -68,12 +70,14 @@ class Loss(msgspec.Struct):
     recorded: int = 0
     gone: set[LeaseKey] = msgspec.field(default_factory=set[LeaseKey])
 
-    def text(self, end: datetime, *, events: int) -> str:
-        """`events`: the least number of those that are gone."""
+    def text(self, end: datetime, *, events: int, before: str | None) -> str:
+        """`events`: the least number of those that are gone. `before`: this text, as other workers have told it."""
+        told = _TOLD.search(before or "")
+        most, again, gone = map(int, told.groups()) if told else (0, 0, 0)
         return (
             f"The server that took over had received what was before {end:%Y-%m-%d %H:%M:%S} UTC. Of what came after, "
-            f"a worker knows of {events} events at least, of {self.recorded} attempts to send, which are recorded "
-            f"again, and of {len(self.gone)} items that are gone though a message may have left."
+            f"workers know of {max(most, events)} events at least, of {again + self.recorded} attempts to send, which "
+            f"are recorded again, and of {gone + len(self.gone)} items that are gone though a message may have left."
         )
 
 
