@@ -20,7 +20,7 @@ from starlette.responses import Response, StreamingResponse
 from afterword import errors
 from afterword.console import settings
 from afterword.core.messaging.networks import is_inside, networks_of
-from afterword.core.organizations.access import Caller, ForLimited
+from afterword.core.organizations.access import Caller, ForLimited, InsufficientScope
 from afterword.core.text import locales
 from afterword.core.wire.site import PublicPages, Site
 from afterword.kit import db
@@ -407,13 +407,7 @@ class Screens:
         return self._add("POST", path, is_open=True, again=again, at=path)
 
     def _add(
-        self,
-        method: str,
-        path: str,
-        *,
-        again: tuple[type[errors.Refusal], ...] = (),
-        at: str = "",
-        **options: Any,
+        self, method: str, path: str, *, again: tuple[type[errors.Refusal], ...] = (), at: str = "", **options: Any
     ) -> Callable[[Any], Any]:
         """`options`: members of the Screen."""
 
@@ -452,13 +446,13 @@ async def _run(screen: Screen, request: Request) -> Response:
         visit = Visit(request, guest.now, session=session, caller=caller)
         request.state.sessions.note(session.session_id, now=guest.now)
     try:
+        if not (screen.is_open or isinstance(visit, Visit)):
+            return await _logged_out(visit, screen)
         if screen.method == "POST":
             require_own_origin(request.headers, guest.site)
             visit.form = await _form_of(visit)
-        if screen.is_open:
+        if screen.is_open or not isinstance(visit, Visit):
             return await screen.handler(visit)
-        if not isinstance(visit, Visit):
-            return html.redirect(login_address(request) if screen.method == "GET" else LOGIN)
         if (confined := await _confined(visit, screen)) is not None:
             return confined
         if screen.scope is not None:
@@ -472,6 +466,18 @@ async def _run(screen: Screen, request: Request) -> Response:
     if visit.afterwards is not None and read_only.COPY not in request.scope:
         response.background = visit.afterwards
     return response
+
+
+async def _logged_out(guest: Guest, screen: Screen) -> Response:
+    """The login page; for a form without secrets and files a page from which it can be sent again."""
+    request = guest.request
+    login, kind = login_address(request), request.headers.get("content-type", "")
+    if screen.method == "GET" or screen.scope is None or screen.needs_proof or kind.startswith(uploads.FORM):
+        return html.redirect(login)
+    require_own_origin(request.headers, guest.site)
+    values = {"login": login, "fields": (await _form_of(guest)).values}
+    title, status = guest.words("Your session has ended"), errors.Unauthorized.status
+    return guest.page("logged_out.html", title=title, status=status, **values)
 
 
 async def _answer(screen: Screen, visit: Visit) -> Response:
@@ -599,8 +605,7 @@ def _words(request: Request, language: str | None = None) -> Texts:
 
 
 def login_address(request: Request) -> str:
-    query = request.url.query
-    here = request.url.path + (f"?{query}" if query else "")
+    here = back_of(request)
     return LOGIN if here == HOME else f"{LOGIN}?next={quote(here, safe='')}"
 
 
@@ -631,6 +636,8 @@ def refused(guest: Guest, refusal: errors.Refusal) -> Response:
         412: words("Someone else was faster"),
         429: words("Please wait"),
     }
+    if isinstance(refusal, InsufficientScope):
+        refusal = errors.Forbidden("Your role does not include this. An administrator can change that.")
     response = guest.page(
         "refused.html",
         title=titles.get(refusal.status, words("This did not work")),

@@ -1,7 +1,9 @@
 """The frame of screens: forms within limits, addresses of our own, networks and devices in words."""
 
 import re
-from urllib.parse import urlencode
+from html import unescape
+from typing import Final
+from urllib.parse import quote, urlencode
 
 import pytest
 
@@ -13,6 +15,11 @@ from tests.tenants.logins.conftest import (
     log_in,
     office as office,  # noqa: PLC0414  a fixture
 )
+
+NEW_ALERT: Final = "/console/settings/alerts/new"
+ALERT: Final = {"title": "Late & “quoted”", "description": "Two\nlines", "severity": "normal",
+         "trigger": "completed", "status_id": "1", "group": "all", "seen": ""}  # fmt: skip
+HIDDEN: Final = re.compile(r'<input type="hidden" name="([^"]*)" value="([^"]*)">')
 
 
 @pytest.mark.parametrize(
@@ -46,6 +53,58 @@ async def test_refused_in_the_readers_words(office: Office) -> None:
         large = await client.post("/console/sending/lists/new", files={"file": ("a.csv", content)}, headers=greek)
         assert 413 == large.status_code
         assert "ξεπερνούν τα \u206816\u2069 MB" in large.text
+
+
+async def test_what_a_role_lacks_is_said_in_the_readers_words(office: Office) -> None:
+    await office.add_user("agent@demo.example")
+    async with browser_of(office.pool) as client:
+        await log_in(client, email="agent@demo.example")
+        refused = await client.get("/console/reports", headers={"Accept-Language": "de"})
+        assert 403 == refused.status_code
+        assert "Ihre Rolle umfasst das nicht." in refused.text
+        assert "Report.Read" not in refused.text
+        assert "www-authenticate" not in refused.headers
+
+
+class TestLoggedOut:
+    """A form that arrives after its session has ended."""
+
+    @pytest.mark.parametrize("path", ["/console/settings/account", "/console/settings/tokens", "/console/logout"])
+    async def test_secrets_are_not_shown(self, office: Office, path: str) -> None:
+        async with browser_of(office.pool) as client:
+            answer = await client.post(
+                path, data={"password": "secret"}, headers={"Referer": f"{client.base_url}{path}"}
+            )
+            assert 303 == answer.status_code
+            assert answer.headers["location"].startswith("/console/login")
+
+    async def test_a_file_is_not_read(self, office: Office) -> None:
+        async with browser_of(office.pool) as client:
+            new = "/console/sending/lists/new"
+            files = {"file": ("a.csv", b"x" * screens.UPLOAD_BYTES_MAX)}
+            answer = await client.post(new, files=files, headers={"Referer": f"{client.base_url}{new}"})
+            assert (303, f"/console/login?next={quote(new, safe='')}") == (
+                answer.status_code,
+                answer.headers["location"],
+            )
+
+    async def test_of_another_site(self, office: Office) -> None:
+        async with browser_of(office.pool) as client:
+            answer = await client.post(NEW_ALERT, data=ALERT, headers={"Sec-Fetch-Site": "cross-site"})
+            assert (403, False) == (answer.status_code, ALERT["title"] in answer.text)
+
+    async def test_can_be_sent_again(self, office: Office) -> None:
+        async with browser_of(office.pool) as client:
+            sent = {**ALERT, "application_id": office.application_id}
+            late = await client.post(NEW_ALERT, data=sent, headers={"Referer": f"{client.base_url}{NEW_ALERT}"})
+            assert 401 == late.status_code
+            assert f'href="/console/login?next={quote(NEW_ALERT, safe="")}"' in unescape(late.text)
+            form = late.text.partition('<form method="post"')[2].partition("</form>")[0]
+            kept = {unescape(name): unescape(value) for name, value in HIDDEN.findall(form)}
+            assert sent == kept
+            await log_in(client)
+            assert 303 == (await client.post(NEW_ALERT, data=kept)).status_code
+            assert "Late &amp; “quoted”" in (await client.get("/console/settings/alerts")).text
 
 
 @pytest.mark.parametrize(

@@ -230,7 +230,7 @@ async def pinned(visit: Visit, db: Database) -> list[dict[str, Any]]:
         try:
             result, names, *_ = await _run(visit, db, asked)
             view = next(iter(report_views.views(result, names, template_id=asked.template_id)), None)
-        except errors.Invalid:  # more than a report may read, or not for this role
+        except (errors.Invalid, errors.Conflict):  # more than a report may read, not for this role, or no questionnaire
             pass
         is_open = False
         if view is not None and report.has_texts:  # the words of groups stand in the table alone
@@ -265,7 +265,7 @@ async def _asked(
     reached = await questionnaires_store.list_questionnaires(db, **visit.caller.part)
     names = {one.questionnaire_id: one.display_name for one in reached.items}
     if not names:
-        raise errors.NotFound("There is no questionnaire yet.")
+        raise errors.Conflict("There is no questionnaire yet.")
     chosen = wanted.given.get("questionnaire", "")
     questionnaire_ids = [chosen] if chosen in names else list(names)[: core_reports.QUESTIONNAIRES_MAX]
     if wanted.saved is not None:
