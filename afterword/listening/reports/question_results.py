@@ -306,8 +306,7 @@ def _wanted(question: Question) -> RequestedMetric:
 async def _list_values(
     db: Database, *, organization_id: str, questionnaire_id: str, names: Sequence[str], test_only: bool
 ) -> Mapping[str, Sequence[str]]:
-    """The values of each name, the most frequent first, in the order of the names; none of a name that has many, or
-    whose values hardly come again, as numbers of orders.
+    """The values of each name, the frequent first, in the order of the names; none where they are many or hardly recur.
 
     Values and words of tests are not listed: a reader of tests alone gets none.
     """
