@@ -447,7 +447,7 @@ async def _run(screen: Screen, request: Request) -> Response:
         request.state.sessions.note(session.session_id, now=guest.now)
     try:
         if not (screen.is_open or isinstance(visit, Visit)):
-            return await _logged_out(visit, screen)
+            return await _after(login_address(request), visit, screen, title=visit.words("Your session has ended"))
         if screen.method == "POST":
             require_own_origin(request.headers, guest.site)
             visit.form = await _form_of(visit)
@@ -459,7 +459,8 @@ async def _run(screen: Screen, request: Request) -> Response:
             visit.caller.require(screen.scope)
         visit.caller.require_open(screen.for_limited)
         if screen.needs_proof and not visit.is_proven:
-            return html.redirect(f"/console/proof?next={quote(back_of(request), safe='')}")
+            proof = f"/console/proof?next={quote(back_of(request), safe='')}"
+            return await _after(proof, visit, screen, title=visit.words("Repeat your password"))
         response = await _answer(screen, visit)
     except errors.Refusal as refusal:
         return refused(visit, refusal)
@@ -468,16 +469,19 @@ async def _run(screen: Screen, request: Request) -> Response:
     return response
 
 
-async def _logged_out(guest: Guest, screen: Screen) -> Response:
-    """The login page; for a form without secrets and files a page from which it can be sent again."""
-    request = guest.request
-    login, kind = login_address(request), request.headers.get("content-type", "")
-    if screen.method == "GET" or screen.scope is None or screen.needs_proof or kind.startswith(uploads.FORM):
-        return html.redirect(login)
-    require_own_origin(request.headers, guest.site)
-    values = {"login": login, "fields": (await _form_of(guest)).values}
-    title, status = guest.words("Your session has ended"), errors.Unauthorized.status
-    return guest.page("logged_out.html", title=title, status=status, **values)
+async def _after(first: str, guest: Guest, screen: Screen, *, title: str) -> Response:
+    """What comes first, at its address; a form without files and secrets stands on a page from which it is sent again.
+
+    Secrets are in forms of one's own account, and on pages that ask for the password themselves.
+    """
+    sent, page = guest.request.headers, _READ.get(screen.path, screen)
+    has_files = sent.get("content-type", "").startswith(uploads.FORM)
+    if screen.method == "GET" or screen.scope is None or page.needs_proof or has_files:
+        return html.redirect(first)
+    require_own_origin(sent, guest.site)
+    form = guest.form if isinstance(guest, Visit) else await _form_of(guest)
+    status = errors.Unauthorized.status
+    return guest.page("send_again.html", title=title, status=status, first=first, fields=form.values)
 
 
 async def _answer(screen: Screen, visit: Visit) -> Response:

@@ -9,7 +9,10 @@ import pytest
 
 from afterword import errors
 from afterword.console import screens
+from afterword.kit import db
 from tests.tenants.logins.conftest import (
+    PASSWORD,
+    Browser,
     Office,
     browser_of,
     log_in,
@@ -69,7 +72,15 @@ async def test_what_a_role_lacks_is_said_in_the_readers_words(office: Office) ->
 class TestLoggedOut:
     """A form that arrives after its session has ended."""
 
-    @pytest.mark.parametrize("path", ["/console/settings/account", "/console/settings/tokens", "/console/logout"])
+    @pytest.mark.parametrize(
+        "path",
+        [
+            "/console/settings/account",
+            "/console/settings/mailbox",
+            "/console/settings/providers/new",
+            "/console/logout",
+        ],
+    )
     async def test_secrets_are_not_shown(self, office: Office, path: str) -> None:
         async with browser_of(office.pool) as client:
             answer = await client.post(
@@ -105,6 +116,35 @@ class TestLoggedOut:
             await log_in(client)
             assert 303 == (await client.post(NEW_ALERT, data=kept)).status_code
             assert "Late &amp; “quoted”" in (await client.get("/console/settings/alerts")).text
+
+
+class TestProof:
+    """A form that arrives when the password must be given again."""
+
+    @pytest.fixture
+    async def late(self, office: Office, browser: Browser) -> Browser:
+        async with db.transaction(office.pool) as database:
+            await database.execute("update login_session set proven_time = proven_time - interval '1 hour'")
+        return browser
+
+    @pytest.mark.parametrize("path", ["/console/settings/mailbox", "/console/settings/password"])
+    async def test_secrets_are_not_shown(self, late: Browser, path: str) -> None:
+        answer = await late.post(path, data={"password": "secret"}, headers={"Referer": f"{late.base_url}{path}"})
+        assert 303 == answer.status_code
+        assert answer.headers["location"].startswith("/console/proof?next=")
+
+    async def test_can_be_sent_again(self, late: Browser) -> None:
+        people = "/console/settings/people"
+        sent = {"name": "Zoe “Z”", "email": "zoe@kalamata.example", "role": "agent"}
+        asked = await late.post(people, data=sent, headers={"Referer": f"{late.base_url}{people}"})
+        assert 401 == asked.status_code
+        assert f'href="/console/proof?next={quote(people, safe="")}"' in unescape(asked.text)
+        form = asked.text.partition('<form method="post" class="row"')[2].partition("</form>")[0]
+        kept = {unescape(name): unescape(value) for name, value in HIDDEN.findall(form)}
+        assert sent == kept
+        assert "zoe@" not in (await late.get(people)).text
+        assert 303 == (await late.post("/console/proof", data={"password": PASSWORD, "next": people})).status_code
+        assert f"{people}?done=invited" == (await late.post(people, data=kept)).headers["location"]
 
 
 @pytest.mark.parametrize(
