@@ -470,7 +470,7 @@ async def _run(screen: Screen, request: Request) -> Response:
 
 
 async def _after(first: str, guest: Guest, screen: Screen, *, title: str) -> Response:
-    """What comes first, at its address; a form without files and secrets stands on a page from which it is sent again.
+    """Lead to what comes first; keep a form without files and secrets on a page from which it can be sent again.
 
     Secrets are in forms of one's own account, and on pages that ask for the password themselves.
     """
