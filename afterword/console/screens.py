@@ -20,7 +20,7 @@ from starlette.responses import Response, StreamingResponse
 from afterword import errors
 from afterword.console import settings
 from afterword.core.messaging.networks import is_inside, networks_of
-from afterword.core.organizations.access import Caller, ForLimited
+from afterword.core.organizations.access import Caller, ForLimited, InsufficientScope
 from afterword.core.text import locales
 from afterword.core.wire.site import PublicPages, Site
 from afterword.kit import db
@@ -416,13 +416,7 @@ class Screens:
         return self._add("POST", path, is_open=True, again=again, at=path)
 
     def _add(
-        self,
-        method: str,
-        path: str,
-        *,
-        again: tuple[type[errors.Refusal], ...] = (),
-        at: str = "",
-        **options: Any,
+        self, method: str, path: str, *, again: tuple[type[errors.Refusal], ...] = (), at: str = "", **options: Any
     ) -> Callable[[Any], Any]:
         """`options`: members of the Screen."""
 
@@ -461,26 +455,42 @@ async def _run(screen: Screen, request: Request) -> Response:
         visit = Visit(request, guest.now, session=session, caller=caller)
         request.state.sessions.note(session.session_id, now=guest.now)
     try:
+        if not (screen.is_open or isinstance(visit, Visit)):
+            return await _after(login_address(request), visit, screen, title=visit.words("Your session has ended"))
         if screen.method == "POST":
             require_own_origin(request.headers, guest.site)
             visit.form = await _form_of(visit)
-        if screen.is_open:
+        if screen.is_open or not isinstance(visit, Visit):
             return await screen.handler(visit)
-        if not isinstance(visit, Visit):
-            return html.redirect(login_address(request) if screen.method == "GET" else LOGIN)
         if (confined := await _confined(visit, screen)) is not None:
             return confined
         if screen.scope is not None:
             visit.caller.require(screen.scope)
         visit.caller.require_open(screen.for_limited)
         if screen.needs_proof and not visit.is_proven:
-            return html.redirect(f"/console/proof?next={quote(back_of(request), safe='')}")
+            proof = f"/console/proof?next={quote(back_of(request), safe='')}"
+            return await _after(proof, visit, screen, title=visit.words("Repeat your password"))
         response = await _answer(screen, visit)
     except errors.Refusal as refusal:
         return refused(visit, refusal)
     if visit.afterwards is not None and read_only.COPY not in request.scope:
         response.background = visit.afterwards
     return response
+
+
+async def _after(first: str, guest: Guest, screen: Screen, *, title: str) -> Response:
+    """Lead to what comes first; keep a form without files and secrets on a page from which it can be sent again.
+
+    Secrets are in forms of one's own account, and on pages that ask for the password themselves.
+    """
+    sent, page = guest.request.headers, _READ.get(screen.path, screen)
+    has_files = sent.get("content-type", "").startswith(uploads.FORM)
+    if screen.method == "GET" or screen.scope is None or page.needs_proof or has_files:
+        return html.redirect(first)
+    require_own_origin(sent, guest.site)
+    form = guest.form if isinstance(guest, Visit) else await _form_of(guest)
+    status = errors.Unauthorized.status
+    return guest.page("send_again.html", title=title, status=status, first=first, fields=form.values)
 
 
 async def _answer(screen: Screen, visit: Visit) -> Response:
@@ -608,8 +618,7 @@ def _words(request: Request, language: str | None = None) -> Texts:
 
 
 def login_address(request: Request) -> str:
-    query = request.url.query
-    here = request.url.path + (f"?{query}" if query else "")
+    here = back_of(request)
     return LOGIN if here == HOME else f"{LOGIN}?next={quote(here, safe='')}"
 
 
@@ -640,6 +649,8 @@ def refused(guest: Guest, refusal: errors.Refusal) -> Response:
         412: words("Someone else was faster"),
         429: words("Please wait"),
     }
+    if isinstance(refusal, InsufficientScope):
+        refusal = errors.Forbidden("Your role does not include this. An administrator can change that.")
     response = guest.page(
         "refused.html",
         title=titles.get(refusal.status, words("This did not work")),

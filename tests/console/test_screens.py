@@ -1,18 +1,28 @@
 """The frame of screens: forms within limits, addresses of our own, networks and devices in words."""
 
 import re
-from urllib.parse import urlencode
+from html import unescape
+from typing import Final
+from urllib.parse import quote, urlencode
 
 import pytest
 
 from afterword import errors
 from afterword.console import screens
+from afterword.kit import db
 from tests.tenants.logins.conftest import (
+    PASSWORD,
+    Browser,
     Office,
     browser_of,
     log_in,
     office as office,  # noqa: PLC0414  a fixture
 )
+
+NEW_ALERT: Final = "/console/settings/alerts/new"
+ALERT: Final = {"title": "Late & “quoted”", "description": "Two\nlines", "severity": "normal",
+         "trigger": "completed", "status_id": "1", "group": "all", "seen": ""}  # fmt: skip
+HIDDEN: Final = re.compile(r'<input type="hidden" name="([^"]*)" value="([^"]*)">')
 
 
 @pytest.mark.parametrize(
@@ -46,6 +56,95 @@ async def test_refused_in_the_readers_words(office: Office) -> None:
         large = await client.post("/console/sending/lists/new", files={"file": ("a.csv", content)}, headers=greek)
         assert 413 == large.status_code
         assert "ξεπερνούν τα \u206816\u2069 MB" in large.text
+
+
+async def test_what_a_role_lacks_is_said_in_the_readers_words(office: Office) -> None:
+    await office.add_user("agent@demo.example")
+    async with browser_of(office.pool) as client:
+        await log_in(client, email="agent@demo.example")
+        refused = await client.get("/console/reports", headers={"Accept-Language": "de"})
+        assert 403 == refused.status_code
+        assert "Ihre Rolle umfasst das nicht." in refused.text
+        assert "Report.Read" not in refused.text
+        assert "www-authenticate" not in refused.headers
+
+
+class TestLoggedOut:
+    """A form that arrives after its session has ended."""
+
+    @pytest.mark.parametrize(
+        "path",
+        [
+            "/console/settings/account",
+            "/console/settings/mailbox",
+            "/console/settings/providers/new",
+            "/console/logout",
+        ],
+    )
+    async def test_secrets_are_not_shown(self, office: Office, path: str) -> None:
+        async with browser_of(office.pool) as client:
+            answer = await client.post(
+                path, data={"password": "secret"}, headers={"Referer": f"{client.base_url}{path}"}
+            )
+            assert 303 == answer.status_code
+            assert answer.headers["location"].startswith("/console/login")
+
+    async def test_a_file_is_not_read(self, office: Office) -> None:
+        async with browser_of(office.pool) as client:
+            new = "/console/sending/lists/new"
+            files = {"file": ("a.csv", b"x" * screens.UPLOAD_BYTES_MAX)}
+            answer = await client.post(new, files=files, headers={"Referer": f"{client.base_url}{new}"})
+            assert (303, f"/console/login?next={quote(new, safe='')}") == (
+                answer.status_code,
+                answer.headers["location"],
+            )
+
+    async def test_of_another_site(self, office: Office) -> None:
+        async with browser_of(office.pool) as client:
+            answer = await client.post(NEW_ALERT, data=ALERT, headers={"Sec-Fetch-Site": "cross-site"})
+            assert (403, False) == (answer.status_code, ALERT["title"] in answer.text)
+
+    async def test_can_be_sent_again(self, office: Office) -> None:
+        async with browser_of(office.pool) as client:
+            sent = {**ALERT, "application_id": office.application_id}
+            late = await client.post(NEW_ALERT, data=sent, headers={"Referer": f"{client.base_url}{NEW_ALERT}"})
+            assert 401 == late.status_code
+            assert f'href="/console/login?next={quote(NEW_ALERT, safe="")}"' in unescape(late.text)
+            form = late.text.partition('<form method="post"')[2].partition("</form>")[0]
+            kept = {unescape(name): unescape(value) for name, value in HIDDEN.findall(form)}
+            assert sent == kept
+            await log_in(client)
+            assert 303 == (await client.post(NEW_ALERT, data=kept)).status_code
+            assert "Late &amp; “quoted”" in (await client.get("/console/settings/alerts")).text
+
+
+class TestProof:
+    """A form that arrives when the password must be given again."""
+
+    @pytest.fixture
+    async def late(self, office: Office, browser: Browser) -> Browser:
+        async with db.transaction(office.pool) as database:
+            await database.execute("update login_session set proven_time = proven_time - interval '1 hour'")
+        return browser
+
+    @pytest.mark.parametrize("path", ["/console/settings/mailbox", "/console/settings/password"])
+    async def test_secrets_are_not_shown(self, late: Browser, path: str) -> None:
+        answer = await late.post(path, data={"password": "secret"}, headers={"Referer": f"{late.base_url}{path}"})
+        assert 303 == answer.status_code
+        assert answer.headers["location"].startswith("/console/proof?next=")
+
+    async def test_can_be_sent_again(self, late: Browser) -> None:
+        people = "/console/settings/people"
+        sent = {"name": "Zoe “Z”", "email": "zoe@kalamata.example", "role": "agent"}
+        asked = await late.post(people, data=sent, headers={"Referer": f"{late.base_url}{people}"})
+        assert 401 == asked.status_code
+        assert f'href="/console/proof?next={quote(people, safe="")}"' in unescape(asked.text)
+        form = asked.text.partition('<form method="post" class="row"')[2].partition("</form>")[0]
+        kept = {unescape(name): unescape(value) for name, value in HIDDEN.findall(form)}
+        assert sent == kept
+        assert "zoe@" not in (await late.get(people)).text
+        assert 303 == (await late.post("/console/proof", data={"password": PASSWORD, "next": people})).status_code
+        assert f"{people}?done=invited" == (await late.post(people, data=kept)).headers["location"]
 
 
 @pytest.mark.parametrize(

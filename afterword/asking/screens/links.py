@@ -1,5 +1,6 @@
 """Public links of a questionnaire: the list, the page of one, and its form."""
 
+from datetime import datetime
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -36,25 +37,15 @@ PATH: Final = f"{QUESTIONNAIRE}/links"
 ONE: Final = f"{PATH}/{{link_id}}"
 LISTING: Final = structs.listing_of(LINK)
 STATES: Final[dict[State, Marked]] = {
-    "open": "Open",
-    "scheduled": "Opens later",
-    "over": "Ended",
-    "off": "Switched off",
-}
+    "open": "Open", "scheduled": "Opens later", "over": "Ended", "off": "Switched off"
+}  # fmt: skip
+FULL: Final[Marked] = "Maximum reached"
 SHEETS: Final = ("8", "1", "4", "24")  # codes on a sheet
 SHEET_TEXT_MAX: Final = 100
 FORM: Final = (
-    "title",
-    "locale",
-    "one_response_per",
-    "opens_time",
-    "closes_time",
-    "responses_max",
-    "metadata",
-    "parameters",
-    "takes_reference",
-    "active",
-)
+    "title", "locale", "one_response_per", "opens_time", "closes_time", "responses_max", "metadata", "parameters",
+    "takes_reference", "active",
+)  # fmt: skip
 INPUTS: Final = inputs_of(LINK, names=FORM)
 
 routes = Screens()
@@ -83,8 +74,8 @@ async def list_links(visit: Visit, db: Database) -> Response:
                 {
                     "url": f"{here}/{one.link_id}",
                     "title": one.title,
-                    "state": words(STATES[one.state_at(visit.now)]),
-                    "is_open": one.state_at(visit.now) == "open",
+                    "state": words(state := _state(one, counts[one.link_id], visit.now)),
+                    "is_open": state == STATES["open"],
                     "address": visit.public_pages.link_url(one.key),
                     "count": words.count(counts[one.link_id], is_capped=counts[one.link_id] == COUNTED_MAX),
                     "responses_url": responses_url(one) if counts[one.link_id] else "",
@@ -211,6 +202,11 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     )
 
 
+def _state(link: PublicLink, count: int, now: datetime) -> Marked:
+    is_full = link.responses_max is not None and count >= link.responses_max
+    return FULL if is_full and link.state_at(now) == "open" else STATES[link.state_at(now)]
+
+
 @routes.get(ONE, scope="Public Link.Read")
 async def _show(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
     questionnaire, link = await _questionnaire(visit, db), await link_of(visit, db)
@@ -226,7 +222,7 @@ async def _show(visit: Visit, db: Database, refusal: errors.Refusal | None = Non
         link_id=link.link_id,
         url=visit.public_pages.link_url(link.key),
         code=qr.code_of(visit.public_pages.link_url(link.key)),
-        state=visit.words(STATES[link.state_at(visit.now)]),
+        state=visit.words(_state(link, counts[link.link_id], visit.now)),
         active=link.active,
         count=visit.words.plural("{n} response", "{n} responses", counts[link.link_id]),
         responses_url=responses_url(link) if counts[link.link_id] else "",

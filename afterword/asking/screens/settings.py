@@ -131,11 +131,12 @@ async def _new(visit: Visit, db: Database, refusal: errors.Refusal | None = None
 def _book(visit: Visit, name: str) -> dict[str, Any]:
     """A questionnaire of the library with the note why it is built so, in the reader's language where it is written."""
     entry, language = library.get(name), visit.words.language
-    title = entry.definition.texts(language).title or entry.settings["title"] or entry.settings["display_name"]
+    texts, given = entry.definition.texts(language), entry.settings
     note = entry.note.get(language) or entry.note[SOURCE_LANGUAGE]
     return {
         "name": name,
-        "title": str(title),
+        "title": str(texts.title or given["title"] or given["display_name"]),
+        "description": str(texts.description or given["description"] or ""),
         "note": note,
         "length": length_text(visit.words, entry.definition),
         "sketch": charts.sketch(entry.definition),

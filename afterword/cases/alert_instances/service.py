@@ -199,13 +199,7 @@ async def move_status(
         message = f"More than {STATUS_MOVES_MAX:,} cases have this status; give some another one first."
         raise errors.Conflict(message, "in_use")
     moved = await store.update_status_to(
-        db,
-        **key,
-        move_to=move_to,
-        is_closing=closes,
-        limit=STATUS_MOVES_MAX,
-        now=now,
-        updated_by=caller.actor_id,
+        db, **key, move_to=move_to, is_closing=closes, limit=STATUS_MOVES_MAX, now=now, updated_by=caller.actor_id
     )
     await _count(db, changed=moved)
     moves = [

@@ -341,6 +341,8 @@ async def call_back(visit: Visit, db: Database) -> Response:
             moment = times.parse_date_time(text, zone=times.zone_of(visit.zone), now=visit.now).instant
         except times.InvalidDateTime as wrong:
             raise errors.Invalid.at("/call_back_time", wrong.code, wrong.message) from None
+        if moment <= visit.now:
+            raise errors.Invalid.at("/call_back_time", "out_of_range", "That time has passed.")
     number = form.text("call_back_number", NUMBER_CHARACTERS_MAX) if moment else ""
     changes = {"call_back_time": moment, "call_back_number": number or None}
     case = await _update(visit, db, changes)

@@ -204,10 +204,7 @@ async def _things(visit: Visit, db: Database) -> dict[str, list[tuple[str, str]]
     )
     rules = await nouns.rows(ALERT, db, **part, page=Page.first(ALERTS, limit=LISTED_MAX))
     users = await list_users(
-        db,
-        organization_id=visit.caller.organization_id,
-        page=Page.first(USERS, limit=LISTED_MAX),
-        with_service=True,
+        db, organization_id=visit.caller.organization_id, page=Page.first(USERS, limit=LISTED_MAX), with_service=True
     )
     named = {
         "application": [(one.application_id, one.display_name) for one in applications],

@@ -306,7 +306,7 @@ def _wanted(question: Question) -> RequestedMetric:
 async def _list_values(
     db: Database, *, organization_id: str, questionnaire_id: str, names: Sequence[str], test_only: bool
 ) -> Mapping[str, Sequence[str]]:
-    """The values of each name, the most frequent first, in the order of the names; none of a name that has many.
+    """The values of each name, the frequent first, in the order of the names; none where they are many or hardly recur.
 
     Values and words of tests are not listed: a reader of tests alone gets none.
     """
@@ -317,10 +317,11 @@ async def _list_values(
                and i.deleted_time is null and not i.test and not $3::boolean
              order by i.submitted_time desc limit $5),
            found as (
-             select e.key as name, e.value, count(*) as count, count(*) over (partition by e.key) as values_count
+             select e.key as name, e.value, count(*) as count, count(*) over (partition by e.key) as values_count,
+               sum(count(*)) over (partition by e.key) as all_count
              from newest n, jsonb_each_text(n.metadata) e where e.key = any($4::text[]) group by 1, 2)
-           select name, value from found where values_count <= $6 order by array_position($4, name), count desc, value
-           limit $6 * cardinality($4)""",
+           select name, value from found where values_count <= least($6, all_count / 2)
+           order by array_position($4, name), count desc, value limit $6 * cardinality($4)""",
         *(organization_id, questionnaire_id, test_only, list(names[:NAMES_MAX]), VALUES_OF, VALUES_MAX),
     )
     return {name: [row["value"] for row in of_name] for name, of_name in groupby(rows, key=itemgetter("name"))}

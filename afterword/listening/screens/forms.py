@@ -206,10 +206,7 @@ def _defaults(template_id: str, context: ReportContext, chosen: Mapping[str, str
 
 
 def groups_of(words: Texts, context: ReportContext) -> dict[str, str]:
-    return {
-        **declared(words, context),
-        **{group: words(views.GROUPS[group]) for group in core_cells.CASE_GROUPS},
-    }
+    return {**declared(words, context), **{group: words(views.GROUPS[group]) for group in core_cells.CASE_GROUPS}}
 
 
 def report_names(

@@ -230,7 +230,7 @@ async def pinned(visit: Visit, db: Database) -> list[dict[str, Any]]:
         try:
             result, names, *_ = await _run(visit, db, asked)
             view = next(iter(report_views.views(result, names, template_id=asked.template_id)), None)
-        except errors.Invalid:  # more than a report may read, or not for this role
+        except (errors.Invalid, errors.Conflict):  # more than a report may read, not for this role, or no questionnaire
             pass
         is_open = False
         if view is not None and report.has_texts:  # the words of groups stand in the table alone
@@ -266,7 +266,7 @@ async def _asked(
     reached = await access.offered(db, visit.caller.part, also=[chosen, *saved])
     names = {one.questionnaire_id: one.display_name for one in reached}
     if not names:
-        raise errors.NotFound("There is no questionnaire yet.")
+        raise errors.Conflict("There is no questionnaire yet.")
     ready = [chosen] if chosen in names else list(names)[: core_reports.QUESTIONNAIRES_MAX]
     questionnaire_ids = list(saved) or ready
     query = queries.ReportQuery(questionnaire_ids=tuple(questionnaire_ids))

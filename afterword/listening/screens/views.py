@@ -342,11 +342,7 @@ def _distribution(title: str, rows: Sequence[Row], question: Question | None, na
         finding = figure_text(words, rows[most].figures[0])
     columns = 5 if any(row[-1].text for row in cells) else 4  # without a change nothing is compared
     head = [words("Answer"), words("Share"), words("95 % interval"), words("Answers"), words("Change")]
-    table: dict[str, Any] = {
-        "head": head[:columns],
-        "rows": [row[:columns] for row in cells],
-        "title": title,
-    }
+    table: dict[str, Any] = {"head": head[:columns], "rows": [row[:columns] for row in cells], "title": title}
     if len(rows) <= COLUMNS_MAX and all(isinstance(row.key["value"], int) and not row.key["label"] for row in rows):
         return charts.columns_view(words, entries, shares, most=scale, finding=finding, **table)
     places = core_charts.bars(shares, of=scale, mirrored=words.direction == "rtl")

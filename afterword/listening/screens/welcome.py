@@ -106,16 +106,16 @@ async def welcome(visit: Visit, db: Database) -> Response:
 @routes.get(PATH, scope="Organization.Update")
 async def organization_page(visit: Visit) -> Response:
     found = await visit.reading(_organization)
-    is_new = found.version == 1
+    has_no_zone = found.version == 1 and found.time_zone == "UTC"
     accepted = locales.accepted(visit.request.headers.get("accept-language", ""), tuple(ZONE_OF), "")
     given = {
         "display_name": found.display_name,
-        "time_zone": ZONE_OF.get(accepted, found.time_zone) if is_new else found.time_zone,
+        "time_zone": ZONE_OF.get(accepted, found.time_zone) if has_no_zone else found.time_zone,
         "postal_address": found.postal_address or "",
         "locales": found.locales or list(_languages(found.default_locale)),
         "default_locale": found.default_locale,
     }
-    return _organization_form(visit, given, logo=found.brand.get("logo"), is_new=is_new)
+    return _organization_form(visit, given, logo=found.brand.get("logo"), has_no_zone=has_no_zone)
 
 
 @routes.post(PATH, scope="Organization.Update")
@@ -316,7 +316,7 @@ def _organization_form(
     refusal: errors.Refusal | None = None,
     *,
     logo: str | None,
-    is_new: bool = False,
+    has_no_zone: bool = False,
 ) -> Response:
     languages = _languages(given["default_locale"])
     return _page(
@@ -327,7 +327,7 @@ def _organization_form(
         refusal=refusal,
         form=given,
         zones=ZONE_OPTIONS,
-        is_new=is_new,
+        has_no_zone=has_no_zone,
         script=static.url("console/zone.js"),
         languages=list(languages.items()),
         logo=logo,

@@ -177,7 +177,8 @@ async def _person(visit: Visit, db: Database, *, refusal: errors.Refusal | None 
     values = await _values(visit, db, view.values) if view.values is not None else []
     await profiles.note(db, caller=caller, action="read", responder_id=responder_id, now=visit.now)
     may_stop = "Suppression.Create" in caller.scopes and not caller.is_limited and not view.responder.anonymized_time
-    url = f"{PEOPLE}/{responder_id}"
+    url, key = f"{PEOPLE}/{responder_id}", {"organization_id": caller.organization_id, "responder_id": responder_id}
+    may_hold = visit.may_open(f"{HOLDS}/new") and not view.responder.anonymized_time
     return visit.page(
         "person.html",
         title=_name(words, view),
@@ -205,6 +206,8 @@ async def _person(visit: Visit, db: Database, *, refusal: errors.Refusal | None 
         form={name: visit.form.text(name) for name in ("address", "reason", "note")},
         may_download=not caller.is_limited and {*profiles.SUBJECT_SCOPES} <= caller.scopes,
         may_erase="Responder.Delete" in caller.scopes and not caller.is_limited,
+        may_hold=may_hold,
+        is_held=may_hold and await retention.get_is_held(db, **key),
     )
 
 

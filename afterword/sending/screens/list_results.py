@@ -193,7 +193,7 @@ async def confirm_page(visit: Visit, db: Database) -> Response:
         pipeline=pipeline.title,
         pipeline_url=pipelines.url_of(pipeline),
         is_off=pipeline.paused,
-        first=words.moment(job.first_time, time_zone=visit.zone) if job.first_time else "",
+        first=words.moment(max(job.first_time, visit.now), time_zone=visit.zone) if job.first_time else "",
         count=count,
         action=f"{here}/confirm",
         back=f"{here}/check",

@@ -52,8 +52,7 @@ async def test_public_link(office: Office, browser: Browser, path: str) -> None:
     assert "Switched off" not in (await browser.get(links)).text
     await browser.post(f"{one}/switch", data={"active": ""})
 
-    question = await added(browser, path, "nps")
-    await saved(browser, question, type="nps", title="Would you recommend us?")
+    await saved(browser, await added(browser, path, "nps"), type="nps", title="Would you recommend us?")
     await publish(browser, path)
     async with db.transaction(office.pool) as database:
         await database.execute(
@@ -81,6 +80,12 @@ async def test_public_link(office: Office, browser: Browser, path: str) -> None:
     listed = text_of(await browser.get(responses[1]))
     assert "1 found; 1 shown" in listed
     assert "By one public link" in listed
+    await browser.post(f"{one}/switch", data={"active": "1"})
+    for most, said in ((2, "Open"), (1, "Maximum reached")):
+        async with db.transaction(office.pool) as database:
+            await database.execute("update public_link set responses_max = $1, opens_time = null", most)
+        for page in (links, one):
+            assert re.search(rf">{said}<", (await browser.get(page)).text), (most, page)
     assert "Switch off the link" in text_of(await browser.get(f"{one}/removal"))
     assert "Switch off the link" in text_of(await browser.post(f"{one}/removal"))
     async with db.transaction(office.pool) as database:

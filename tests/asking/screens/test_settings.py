@@ -1,7 +1,10 @@
 """New questionnaires, copies, settings and layouts: wrong ones are kept as typed, nobody overwrites another."""
 
+import re
+
 from afterword import ids
 from afterword.asking.questionnaires import store, visuals
+from afterword.asking.questionnaires.library import service as library
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.kit import db
 from tests.asking.screens.test_builder import LIST, added, draft_of, saved, seen_of, text_of
@@ -31,6 +34,13 @@ async def test_copy(office: Office, browser: Browser, path: str) -> None:
     made = await browser.post(f"{LIST}/new", data={**form, "display_name": "B"})
     copied = await draft_of(office, made.headers["location"].split("?")[0])
     assert "How was it?" == copied["groups"][0]["questions"][0]["title"]
+
+
+async def test_each_of_the_gallery_is_told_from_the_others(browser: Browser) -> None:
+    page = (await browser.get(f"{LIST}/new")).text
+    told = re.findall(r'<span>([^<]+) <span class="help">([^<]+)</span></span>', page)
+    assert len(told) == len({*told}) == len(library.NAMES)
+    assert "about your visit to our restaurant." in page
 
 
 async def test_file(office: Office, browser: Browser) -> None:

@@ -120,6 +120,15 @@ async def test_a_name_of_many_values_makes_no_groups(
     assert ({}, 9) == (found.values, shown(found.total)[1])
 
 
+async def test_values_that_hardly_come_again_make_no_groups(stores: House, now: datetime) -> None:
+    """As numbers of orders, which would be the first groups of every shop that sends them."""
+    for number in ("1042", "1043", "1043"):
+        metadata = {"store_id": "south", "transaction_id": number}
+        await stores.respond({NPS: 9}, now=now - timedelta(hours=1), metadata=metadata)
+    found = await read(stores, now)
+    assert ("store_id", ["store_id"]) == (found.by, [*found.values])
+
+
 async def test_pages(stores: House, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(question_results, "QUESTIONS_MAX", 4)
     pages = [await read(stores, now, page=page) for page in range(4)]

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from html import unescape
 
 from tests.listening.reports.conftest import NPS, House
-from tests.tenants.logins.conftest import Browser, browser_of
+from tests.tenants.logins.conftest import Browser, browser_of, found, log_in
 
 STORE = "questionnaire_metadata:store_id"
 GROUPS = "/console/reports/ready/by_metadata"
@@ -19,6 +19,16 @@ def plain(page: str) -> str:
 
 
 class TestReady:
+    async def test_without_a_questionnaire(self, house: House) -> None:
+        """The address is right: the report opens once there is one."""
+        await found(house.pool, domain="empty", email="first@empty.example")
+        async with browser_of(house.pool) as browser:
+            await log_in(browser, email="first@empty.example")
+            for name in ("nps", "by_metadata", "funnel"):
+                response = await browser.get(f"/console/reports/ready/{name}")
+                assert 409 == response.status_code
+                assert "There is no questionnaire yet." in response.text
+
     async def test_wrong_addresses(self, browser: Browser) -> None:
         assert 404 == (await browser.get("/console/reports/ready/nothing")).status_code
         assert 404 == (await browser.get(f"/console/reports/saved/{'z' * 22}")).status_code

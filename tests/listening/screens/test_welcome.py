@@ -219,6 +219,14 @@ async def answered_test(database: db.Database, office: Office, questionnaire_id:
     )
 
 
+async def test_the_zone_that_the_operator_chose_stays(office: Office) -> None:
+    async with browser_of(office.pool) as client:
+        await log_in(client)
+        page = (await client.get(f"{WELCOME}/organization", headers={"Accept-Language": "de"})).text
+        assert 'value="Europe/Athens" selected' in page.replace("&#x2f;", "/")
+        assert "/console/zone." not in page.replace("&#x2f;", "/")
+
+
 @pytest.mark.parametrize(
     ("language", "zone"), [("el-GR,en;q=0.5", "Europe/Athens"), ("en-US,de", "Europe/Berlin"), ("en-US", "UTC")]
 )

@@ -281,6 +281,9 @@ async def test_legal_hold(desk: Desk, known: Known) -> None:
         assert "Lawsuit" not in filled
         fields = {"reason": "Suit 4/26", "responder_id": known.responder_id}
         assert 303 == (await client.post("/console/settings/retention/holds/new", data=fields)).status_code
+        page = await page_of(client, path)
+        assert "A legal hold keeps the data of this person." in page
+        assert form not in page
         assert 409 == (await client.post(f"{path}/erasure", data={"mode": "erase"})).status_code
 
 

@@ -80,7 +80,9 @@ async def test_five_steps(client: Client, monkeypatch: pytest.MonkeyPatch, brows
     assert 0 == await client.queue.value("select count(*) from queue_item")
     confirm = plain((await browser.get(f"{here}/confirm")).text)
     assert "Schedule 5 messages" in confirm
+    await client.queue.execute("update queue_import set first_time = '2020-01-01'")  # confirmed long after the check
     assert "The first message is sent" in confirm
+    assert "2020" not in plain((await browser.get(f"{here}/confirm")).text)
     assert f"{here}/result" == (await browser.post(f"{here}/confirm")).headers["location"]
     assert 409 == (await browser.post(f"{here}/confirm")).status_code
     await work(client)

@@ -7,7 +7,6 @@ import pytest
 from afterword.kit import db
 from afterword.tenants.logins.links import LINKS_PER_HOUR
 from afterword.tenants.screens.account import ACCOUNT
-from afterword.tenants.screens.members import PEOPLE
 from tests.tenants.logins.conftest import PASSWORD, Browser, Office, browser_of, log_in
 from tests.tenants.screens.test_entry import mailed
 
@@ -26,7 +25,7 @@ async def ben(office: Office) -> str:
 
 
 class TestProof:
-    @pytest.mark.parametrize("path", ["/console/settings/password", "/console/settings/totp", PEOPLE])
+    @pytest.mark.parametrize("path", ["/console/settings/password", "/console/settings/totp"])
     async def test_asked_again(self, office: Office, path: str, browser: Browser) -> None:
         await forget_the_proof(office)
         asked = await browser.post(path, headers={"Referer": f"http://testserver{ACCOUNT}"})

@@ -40,6 +40,12 @@ def test_kinds() -> None:
     assert set() == set(AUDITED.findall(schema)) - {*audit.KINDS}
 
 
+@pytest.mark.parametrize(("language", "name"), [("de", "diese Organisation"), ("el", "αυτόν τον οργανισμό")])
+def test_the_organization_is_the_object(language: str, name: str) -> None:
+    sentence = sentence_of(texts("console", language), entry(thing_kind="organization", action="created"))
+    assert sentence.replace("\u2068", "").replace("\u2069", "").endswith(f"{name}.")
+
+
 PIPELINE = {"thing_kind": "pipeline", "thing_name": "After delivery"}
 
 

@@ -20,8 +20,9 @@ async def test_password_is_asked_again(office: Office, browser: Browser) -> None
     async with db.transaction(office.pool) as database:
         await database.execute("update login_session set proven_time = proven_time - interval '16 minutes'")
     asked = [await browser.get(f"{TOKENS}/new"), await browser.post(TOKENS, data=NEW)]
-    assert [303, 303] == [one.status_code for one in asked]
-    assert all(one.headers["location"].startswith("/console/proof") for one in asked)
+    assert [303, 401] == [one.status_code for one in asked]
+    assert asked[0].headers["location"].startswith("/console/proof")
+    assert "Repeat your password" in asked[1].text
 
 
 async def test_mistakes_keep_what_was_typed(browser: Browser) -> None:
