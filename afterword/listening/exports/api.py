@@ -55,7 +55,7 @@ class ExportRequest(FileRequest):
         return columns
 
 
-class ListExportRequest(FileRequest):
+class ListExportRequest(FileRequest, forbid_unknown_fields=True):
     """The form of a file, and the responses in it: those of a search."""
 
     filter: Annotated[ResponseFilter, Meta(description="As of the search of responses.")] = field(

@@ -61,8 +61,8 @@ class ResponseQuery(fields.Request):
     test: Annotated[bool, about("Responses to test messages instead of real ones.")] = False
 
 
-class ResponseFilter(ResponseQuery):
-    """The filter of a list, with a condition over answers, metadata and tags."""
+class ResponseFilter(ResponseQuery, forbid_unknown_fields=True):
+    """The filter of a list, with a condition over answers, metadata and tags; an unknown member is refused."""
 
     condition: Annotated[dict[str, Any] | None, about("all, any, not, or a comparison.")] = None
 

@@ -239,7 +239,7 @@ IDS_MAX: Final = 500
 routes = Routes(tag="Responses", scope="Tag")
 
 
-class TaggingRequest(fields.Request):
+class TaggingRequest(fields.Request, forbid_unknown_fields=True):
     """A tag, and the responses that get or lose it: all that match the filter, or those of these ids."""
 
     tag: Annotated[str, Meta(min_length=1, max_length=TAG_CHARACTERS_MAX, examples=["call back"])]

@@ -2612,7 +2612,7 @@ export interface ResponseFile {
   bytes: number;
 }
 
-/** The filter of a list, with a condition over answers, metadata and tags. */
+/** The filter of a list, with a condition over answers, metadata and tags; an unknown member is refused. */
 export interface ResponseFilter {
   questionnaire_id?: string | null;
   application_id?: string | null;

@@ -270,7 +270,7 @@ class TestApi:
             assert 422 == (await house.get("/q/response", **parameters)).status_code
             assert 422 == (await house.get("/q/response/count", **parameters)).status_code
         unknown = {"subject": "nothing", "operator": "equal", "value": 1}
-        for body in ({"condition": unknown}, {"cursor": "x"}, {"limit": 101}):
+        for body in ({"condition": unknown}, {"cursor": "x"}, {"limit": 101}, {"bands": "detractor"}):
             assert 422 == (await house.send("POST", "/q/response/search", body)).status_code
         of_metadata = {"condition": {"subject": "responder_metadata:name", "operator": "is_empty"}}
         refused = await house.send("POST", "/q/response/search", of_metadata, Authorization=f"Bearer {token}")

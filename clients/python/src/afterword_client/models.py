@@ -2416,7 +2416,7 @@ class ResponseFile(Struct, kw_only=True):
 
 class ResponseFilter(Struct, kw_only=True):
     """
-    The filter of a list, with a condition over answers, metadata and tags.
+    The filter of a list, with a condition over answers, metadata and tags; an unknown member is refused.
     """
 
     questionnaire_id: str | None | UnsetType = UNSET

@@ -57,6 +57,9 @@ async def test_refusals(house: House, answered: list[str], monkeypatch: pytest.M
     assert 403 == refused.status_code
     for body in ({"tag": "a/b"}, {"tag": "late", "action": "move"}, {"tag": "late", "filter": {"band": "angry"}}):
         assert 422 == (await house.send("POST", PATH, body)).status_code, body
+    for body, pointer in (({"only": "unhappy"}, "/only"), ({"filter": {"bands": "detractor"}}, "/filter/bands")):
+        wrong = (await house.send("POST", PATH, {"tag": "late", **body})).json()["errors"]
+        assert [("unknown_member", pointer)] == [(one["code"], one["pointer"]) for one in wrong]
     made = await ask(house, {"tag": "late", "filter": {"only": "unhappy"}})
     path = f"{PATH}/{made['tagging_id']}"
     for method in ("GET", "DELETE"):  # somebody else's
