@@ -115,9 +115,8 @@ class Texts:
 
     def count(self, count: float | str, *, is_capped: bool = False) -> str:
         """A number in groups of thousands, with a plus where counting ended there; a text of it as it is."""
-        if isinstance(count, str):
-            return count
-        return f"{_decimal(count, self._locale, is_grouped=True)}{'+' if is_capped else ''}"
+        more = "+" if is_capped else ""
+        return count if isinstance(count, str) else f"{_decimal(count, self._locale, is_grouped=True)}{more}"
 
     def number(self, number: float) -> str:
         """A number with the language's point, all its decimals and nothing between thousands."""

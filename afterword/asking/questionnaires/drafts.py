@@ -91,13 +91,7 @@ async def get_state(db: Database, *, organization_id: str, questionnaire_id: str
 
 
 async def list_overviews(
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    from_time: datetime,
-    limit: int,
-    page: Page,
+    db: Database, *, organization_id: str, application_ids: Sequence[str], from_time: datetime, limit: int, page: Page
 ) -> Rows[Overview]:
     """Questionnaires, with the number of their responses since `from_time`, counted up to `limit`."""
     return await db.records(Overview).fetch_list(

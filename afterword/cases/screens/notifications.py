@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import store as questionnaires_store
+from afterword.asking.questionnaires import access
 from afterword.cases import notifications
 from afterword.cases.notice_texts import TITLES
 from afterword.cases.notifications import NOTIFICATION, Notification, Subscription, Watch
@@ -199,16 +199,14 @@ async def _things(visit: Visit, db: Database) -> dict[str, list[tuple[str, str]]
     """The things of each kind that can be followed: `entity/id` and name, by name."""
     part = visit.caller.part
     applications = await members.applications_of(visit, db)
-    questionnaires = await questionnaires_store.list_questionnaires(
-        db, **part, page=Page.first(questionnaires_store.LISTING, limit=LISTED_MAX)
-    )
+    questionnaires = await access.offered(db, part)
     rules = await nouns.rows(ALERT, db, **part, page=Page.first(ALERTS, limit=LISTED_MAX))
     users = await list_users(
         db, organization_id=visit.caller.organization_id, page=Page.first(USERS, limit=LISTED_MAX), with_service=True
     )
     named = {
         "application": [(one.application_id, one.display_name) for one in applications],
-        "questionnaire": [(one.questionnaire_id, one.display_name) for one in questionnaires.items],
+        "questionnaire": [(one.questionnaire_id, one.display_name) for one in questionnaires],
         "alert": [(one.alert_id, one.title) for one in rules.items],
         "user": [
             (one.user_id, one.display_name or one.email or "")

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Final, TypeVar
 
 import asyncpg
+import structlog
 
 from afterword import errors
 from afterword.kit.db import Pool, Slow, connection
@@ -18,6 +19,7 @@ LOOK_SECONDS: Final = 1.0
 AWAY_SECONDS: Final = 5.0  # until one that did not answer is asked again: whoever asks waits for it
 LAG_SECONDS_DEFAULT: Final = 30
 ALWAYS: Final = datetime.max.replace(tzinfo=UTC)
+logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 class Replica:
@@ -32,6 +34,7 @@ class Replica:
         self.lag_seconds_max = lag_seconds_max
         self.as_of: datetime | None = None  # by the primary's clock, ALWAYS of a primary; None: nobody knows
         self._next = 0.0
+        self._wrong: str | None = None
         self._turn = asyncio.Lock()
 
     async def lag(self) -> int | None:
@@ -40,9 +43,12 @@ class Replica:
             async with self._turn:
                 if time.monotonic() >= self._next:
                     await self._look()
-        if self.as_of is None:
-            return None
-        return max(0, math.ceil((self.pool.clock.now() - self.as_of).total_seconds()))
+        lag = None if self.as_of is None else max(0, math.ceil((self.pool.clock.now() - self.as_of).total_seconds()))
+        if bool(wrong := self.what_is_wrong(lag)) != bool(self._wrong):
+            event = "the standby is not read from" if wrong else "the standby is read from again"
+            logger.warning(event, cause=wrong)
+        self._wrong = wrong
+        return lag
 
     async def lag_within(self, *, since: datetime | None = None) -> int | None:
         """As `lag`, but None also where it is too much, or where the server may lack commits before `since`."""

@@ -47,7 +47,9 @@ async def _save(visit: Visit, db: Database, changes: Mapping[str, Any]) -> Respo
 
 def _confirm(visit: Visit, touched: Sequence[RetentionPreviewPart]) -> Response:
     words = visit.words
-    values = {name: visit.form.text(name) for name in ("version", *(one.name for one in inputs_of(RETENTION)))}
+    values: dict[str, Any] = {
+        name: visit.form.text(name) for name in ("version", *(one.name for one in inputs_of(RETENTION)))
+    }
     return visit.confirm(
         title=words("Remove older data?"),
         sentences=[
@@ -56,9 +58,6 @@ def _confirm(visit: Visit, touched: Sequence[RetentionPreviewPart]) -> Response:
         ],
         button=words("Save and remove"),
         back=PATH,
-        is_harmless=False,
-        uses=(),
-        fields=(),
         confirmed="1",
         **values,
     )

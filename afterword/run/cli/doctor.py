@@ -65,6 +65,7 @@ async def show_findings(chosen: Settings, database_url: str, site: Site) -> bool
         *await _examine(chosen, database_url, site),
         *await _secrets(database_url, site),
         *await _tokens(database_url),
+        *await _standby(chosen),
     ]
     return _show(findings, {name: url_with_key(site, name) for name in _shown(chosen)})
 
@@ -101,9 +102,7 @@ async def _recount(chosen: Settings) -> int:
 async def _secrets(database_url: str, site: Site) -> list[Finding]:
     """A wrong secret; the way of a new one, from its first use until those before it open nothing any more."""
     if closed := await examination.ask(database_url, partial(resealing.count_unreadable, secret=site.secret), 0):
-        words = (
-            f"{closed} values (logins of providers, keys of webhooks, second factors) are sealed with another secret."
-        )
+        words = f"{closed} values (logins of providers, keys of webhooks and others) are sealed with another secret."
         advice = "Set AFTERWORD_SECRET to that one again, or put its file back into the data folder, and restart all."
         return [Finding("secret", False, words, advice)]
     if not keys.before(site.secret):
@@ -121,6 +120,13 @@ async def _tokens(database_url: str) -> list[Finding]:
     unused = await examination.ask(database_url, count, 0)
     words = f"{unused} valid ones were not used for {tokens.UNUSED_DAYS} days. The console ends them: Settings, Tokens."
     return [Finding("tokens", True, words)] if unused else []
+
+
+async def _standby(chosen: Settings) -> list[Finding]:
+    async with context.open_reader(chosen) as reader:
+        wrong = reader.what_is_wrong(await reader.lag()) if reader else None
+    advice = "Mend the server that AFTERWORD_DATABASE_READ_URL names; until then the primary answers." if wrong else ""
+    return [Finding("standby", not wrong, wrong or "Long reads go to it.", advice)] if reader else []
 
 
 async def _examine(chosen: Settings, database_url: str | None, site: Site | None = None) -> list[Finding]:

@@ -8,10 +8,11 @@ import msgspec
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import api as questionnaires_api, store as questionnaires_store
+from afterword.asking.questionnaires import access
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.console.inputs import same_version
 from afterword.console.screens import Form, Screens, Visit
+from afterword.core.organizations.access import Part
 from afterword.core.questionnaires import visuals
 from afterword.core.questionnaires.visuals import Contrast, Theme, read_address
 from afterword.core.wire.lists import Page
@@ -20,7 +21,7 @@ from afterword.kit.nouns import service as nouns
 from afterword.kit.texts import Marked, tables_of
 from afterword.kit.ui.lists import address
 from afterword.kit.ui.text import LIGHT, LOOKS, PHONE, SHADES
-from afterword.kit.web import fields, html
+from afterword.kit.web import html
 from afterword.sending import previews
 from afterword.sending.previews import BrandLevel
 from afterword.tenants.organizations import assets
@@ -32,9 +33,7 @@ from afterword.tenants.screens.members import applications_of
 BRAND: Final = "/console/settings/brand"
 ONE: Final = f"{BRAND}/{{application_id}}"
 KEPT: Final = "kept"  # in place of a logo that has no address
-QUESTIONNAIRES: Final = fields.listing_of(questionnaires_api.Questionnaire)
 OFFERED_MAX: Final = 12  # pictures
-SHOWN_MAX: Final = 50  # questionnaires to choose from
 _TEXTS: Final[Mapping[str, Mapping[str, Marked]]] = tables_of(__name__)
 PAIR: Final = frozenset({"color_background", "color_text"})
 LABELS: Final = {**_TEXTS["colors"], **_TEXTS["labels"]}
@@ -148,12 +147,9 @@ async def _show(
         offered = await assets.list_asset_records(
             db, organization_id=visit.caller.organization_id, page=Page.first(pictures.PICTURES, limit=OFFERED_MAX)
         )
-        questionnaires = await questionnaires_store.list_questionnaires(
-            db,
-            organization_id=visit.caller.organization_id,
-            application_ids=[branded.application_id] if branded.application_id else visit.caller.application_ids,
-            page=Page.first(QUESTIONNAIRES, limit=SHOWN_MAX),
-        )
+        own = [branded.application_id] if branded.application_id else visit.caller.application_ids
+        part = Part(organization_id=visit.caller.organization_id, application_ids=own)
+        questionnaires = await access.offered(db, part, also=[seen.get("questionnaire", "")])
     brand = dict(branded.brand)
     if form.values:
         brand = dict(typed) if typed is not None else _typed(form, branded)
@@ -179,7 +175,7 @@ async def _show(
         applications=[
             (one.display_name, f"{BRAND}/{one.application_id}", bool(one.brand)) for one in applications
         ] if branded.level == "organization" else [],
-        preview=_preview(visit, branded, brand, seen, [one for one in questionnaires.items if not one.archived_time]),
+        preview=_preview(visit, branded, brand, seen, [one for one in questionnaires if not one.archived_time]),
         refusal=_placed(refusal),
     )  # fmt: skip
 

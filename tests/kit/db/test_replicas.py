@@ -4,6 +4,7 @@ import asyncio
 from datetime import timedelta
 
 import pytest
+from structlog.testing import capture_logs
 
 from afterword import errors
 from afterword.kit import db
@@ -21,11 +22,18 @@ class TestAway:
             looks += 1
             raise errors.Unavailable("away")
 
-        monkeypatch.setattr(replicas, "connection", fail)
         replica = Replica(pool)
-        assert [None] * 5 == [await replica.lag() for _ in range(5)]
-        assert (None, 1) == (await replica.lag_within(), looks)
+        with capture_logs() as told, monkeypatch.context() as away:
+            away.setattr(replicas, "connection", fail)
+            assert [None] * 5 == [await replica.lag() for _ in range(5)]
+            assert (None, 1) == (await replica.lag_within(), looks)
         assert "not known" in (replica.what_is_wrong(None) or "")
+        assert ["the standby is not read from"] == [one["event"] for one in told]
+        replica._next = 0.0
+        with capture_logs() as told:
+            assert 0 == await replica.lag()
+            assert 0 == await replica.lag()
+        assert ["the standby is read from again"] == [one["event"] for one in told]
 
     async def test_a_standby_that_has_replayed_nothing(self, pool: db.Pool) -> None:
         assert await Told(pool, None).lag_within() is None

@@ -60,6 +60,20 @@ async def test_a_warning_is_no_fault(
     assert f"{faults} to mend, {warnings + 1} to think of." == last_words()
 
 
+async def test_the_server_that_is_read_from(operator: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is away is named: the primary answers in its place, and nobody would notice."""
+    assert "Long reads" not in operator.run("doctor").stdout
+    for url, word, said in (
+        (f"postgresql://reader@127.0.0.1:{free_port()}/afterword", "FAULT", "is not known"),
+        (operator.url, "ok", "Long reads go to it."),
+    ):
+        monkeypatch.setitem(MORE, "AFTERWORD_DATABASE_READ_URL", url)
+        examined = operator.run("doctor").stdout
+        [line] = [one for one in examined.splitlines() if one.split()[1] == "standby"]
+        assert (word, True) == (line.split()[0], said in line)
+        assert (word == "FAULT") == ("AFTERWORD_DATABASE_READ_URL" in examined)
+
+
 class TestConfirmSending:
     def test_not_paused(self, operator: Operator) -> None:
         operator.done("doctor", "--confirm-sending")
