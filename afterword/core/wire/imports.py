@@ -49,6 +49,7 @@ COMPRESSION: Final = 1
 REFERENCE: Final = "external_reference"
 SEND_TIME: Final = "send_time"
 GROUPS: Final = {f"metadata.{kind}.": kind for kind in metadata.KINDS}
+WIDE: Final = "Cells in this row: {cells}, in the header: {columns}."
 NO_ADDRESS: Final = "No column says who is written to."
 REST: Final = "*"  # of a mapping: all columns that have no other meaning
 UNKNOWN_SHOWN_MAX: Final = 5
@@ -231,8 +232,7 @@ def row_of(record: Record, places: Sequence[int], *, width: int) -> list[str] | 
     if isinstance(cells, Fault):
         return cells
     if len(cells) < width or any(map(str.strip, cells[width:])):
-        text = "This row has {cells} cells, and the header {columns}."
-        return Fault.of("invalid_format", text, cells=len(cells), columns=width)
+        return Fault.of("invalid_format", WIDE, cells=len(cells), columns=width)
     # Spreadsheets, and our own CSV, put an apostrophe before a text that looks like a number or a formula.
     return [structs.unmarked(cell) if (cell := cells[place - 1])[:1] == "'" else cell for place in places]
 

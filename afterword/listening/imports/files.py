@@ -14,6 +14,7 @@ import msgspec
 
 from afterword import errors
 from afterword.core.wire import tables
+from afterword.core.wire.imports import WIDE
 from afterword.core.wire.response_columns import Table, headed
 from afterword.errors import Sentence
 
@@ -29,7 +30,6 @@ STEM_MAX: Final = 80  # characters of the file's name, in the ids of rows that h
 SPSS_ROWS: Final = 5_000  # that are in memory at once
 LISTS: Final = ("items", "data", "responses", "results")  # of JSON documents, where the rows are
 SPSS: Final = b"$FL2"
-WIDE: Final = "This row has {cells} cells, and the header {columns}."
 OPEN: Final = "A quotation mark is opened in row {row} and never closed."
 Rows = Iterator[Sequence[str]]
 Format = Literal["json_lines", "json", "csv", "xlsx", "sav"]

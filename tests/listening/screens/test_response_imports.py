@@ -122,7 +122,7 @@ async def test_a_row_that_is_wider_than_the_header(owner: House, browser: Browse
     here = await checked(browser, owner, file_of("R-1,2024-05-01 10:00,9,,Quick, and kind", "R-2,2024-05-01,9,,,,"))
     said = await read(browser, f"{here}/check")
     assert "1 will be imported 0 are there already 1 is refused" in said
-    assert "This row has 6 cells, and the header 5." in said
+    assert "Cells in this row: 6, in the header: 5." in said
 
 
 async def test_a_file_is_refused(owner: House, browser: Browser) -> None:

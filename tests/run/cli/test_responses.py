@@ -159,7 +159,7 @@ class TestFilesOfOthers:
         done = operator.run(*words)
         assert "1 new, 0 there already, 2 wrong" in done.stdout
         assert f"line 3: “{asked}”: A number from 1 to 5 is expected. “Email”: This is no" in done.stderr
-        assert "line 4: This row has 4 cells, and the header 3." in done.stderr
+        assert "line 4: Cells in this row: 4, in the header: 3." in done.stderr
         assert responses.UNNAMED in done.stderr
         long = file.rename(operator.folder / f"{'a' * 100}.csv")
         told = operator.run("responses", "import", str(long), "--questionnaire", house.questionnaire_id, "--check")

@@ -57,8 +57,8 @@ async def test_five_steps(client: Client, monkeypatch: pytest.MonkeyPatch, brows
         "will not be asked: the address is blocked",
         "1already exists, or belongs to the message of an earlier row",
         "1 row has an address that an earlier row has", "2 faulty rows", "1Column “E-mail”: This is not",
-        "1This row has 3 cells, and the header 4", "4 Column “E-mail”: This is not",
-        "5 This row has 3 cells, and the header 4",
+        "1Cells in this row: 3, in the header: 4", "4 Column “E-mail”: This is not",
+        "5 Cells in this row: 3, in the header: 4",
     ):  # fmt: skip
         assert told in page, page[page.index("Step 3") :][:900]
     assert f"SHA-256: {hashlib.sha256(FILE.encode('windows-1253')).hexdigest()}" in page
@@ -265,7 +265,7 @@ async def test_values(client: Client, browser: httpx2.AsyncClient) -> None:
     await work(client)
     page = plain((await browser.get(f"{here}/check")).text)
     assert "10will be asked2have a problem" in page
-    assert "This row has 1 cells, and the header 3" in page
+    assert "Cells in this row: 1, in the header: 3" in page
     assert [second] == await problems(browser, here)
     assert 'name="every"' not in (await browser.get(second)).text
     await browser.post(f"{here}/confirm")
@@ -341,7 +341,7 @@ ROWS = {
     f"j@example.com,,{AT},,,many,,": "This is not a number.",
     f"k@example.com,,{AT},,,,monday,": "A date is expected, such as 2026-11-21 or 21/11/2026.",
     f"l@example.com,,{AT},,,,,perhaps": "This is not a boolean.",
-    "m@example.com": "This row has {cells} cells, and the header {columns}.",
+    "m@example.com": "Cells in this row: {cells}, in the header: {columns}.",
     f'n@example.com,"a"b,{AT},,,,,': BROKEN,
     f"o@example.com,\x00,{AT},,,,,": "The character NUL is not allowed.",
     f"p@example.com,{'x' * 65_536},{AT},,,,,": "A row may have {n} bytes.",
