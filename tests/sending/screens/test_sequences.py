@@ -59,6 +59,20 @@ async def test_of_another_organization(chain: Chain, form: dict[str, str]) -> No
         assert "No sequence yet." in (await stranger.get(PATH)).text
 
 
+async def test_of_a_pipeline_behind_those_that_are_offered(
+    chain: Chain, browser: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is named, and chosen in the form, which would lead to the first one that is offered."""
+    made = await chain.sequence()
+    await chain.queue.pipeline(title="Newest")
+    monkeypatch.setattr("afterword.kit.ui.lists.OFFERED_MAX", 1)
+    assert "“Follow-up”." in plain((await browser.get(PATH)).text)
+    page = (await browser.get(f"{PATH}/{made['sequence_id']}")).text
+    assert re.search(rf'value="{chain.follow_up.pipeline_id}" selected>Follow-up', page)
+    unknown = (await browser.get("/console/sending/lists/new", params={"pipeline": "x/y"})).text
+    assert '<option value="x&#x2f;y" selected>1 that is not listed</option>' in unknown
+
+
 async def test_is_tried_made_changed_and_removed(
     chain: Chain, form: dict[str, str], browser: httpx2.AsyncClient
 ) -> None:
