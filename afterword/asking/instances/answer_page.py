@@ -415,7 +415,7 @@ def _sentence(question: Question, code: str, texts: Texts, *, limit: int | None 
     text = next((table[code] for table in (*tables, TEXTS["wrong"]) if code in table), MISFIT)
     if "{count}" not in text:
         return texts(text)
-    return texts(MISFIT) if limit is None else texts(text, count=limit)
+    return texts(MISFIT) if limit is None else texts(text, count=texts.number(limit))
 
 
 def _written_bounds(question: Question, texts: Texts) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any, Final
 
 from msgspec import structs
@@ -281,10 +282,13 @@ async def _figures(visit: Visit, db: Database, pipeline: store.Pipeline) -> dict
     }
 
 
-async def choices_of(visit: Visit, db: Database, *, also: Collection[str] = ()) -> list[tuple[PipelineRecord, str]]:
-    """The pipelines that the reader reaches, each with its title and that of its questionnaire."""
+async def choices_of(
+    visit: Visit, db: Database, *, also: Collection[str] = (), names: Mapping[str, str] = MappingProxyType({})
+) -> list[tuple[PipelineRecord, str]]:
+    """The pipelines that the reader reaches, each with its title and that of its questionnaire, if not in `names`."""
     found = await offered(db, store.list_pipelines, LISTED, visit.caller.part, also)
-    names = dict(await questionnaires_of(visit, db, also=[one.questionnaire_id for one in found]))
+    if missing := {one.questionnaire_id for one in found} - names.keys():
+        names = {**names, **dict(await questionnaires_of(visit, db, also=missing))}
     return [(one, f"{one.title} · {names.get(one.questionnaire_id, '')}") for one in found]
 
 

@@ -79,9 +79,9 @@ class Around(msgspec.Struct, frozen=True):
 async def list_sequences(visit: Visit, db: Database) -> Response:
     words = visit.words
     found = await nouns.rows(SEQUENCE, db, **visit.caller.part, page=page_of(LISTING, visit.query))
-    choices = await choices_of(visit, db, also=[one.pipeline_id for one in found.items])
-    pipelines = {one.pipeline_id: one for one, _ in choices}
     names = dict(await questionnaires_of(visit, db, also=[one.from_questionnaire_id for one in found.items]))
+    choices = await choices_of(visit, db, also=[one.pipeline_id for one in found.items], names=names)
+    pipelines = {one.pipeline_id: one for one, _ in choices}
     rows = []
     for one in found.items:
         pipeline = pipelines.get(one.pipeline_id)
@@ -170,9 +170,9 @@ def _done_row(visit: Visit, one: Done) -> dict[str, Any]:
 
 
 async def _around(visit: Visit, db: Database, rule: Sequence | None) -> Around:
-    choices = await choices_of(visit, db, also=[rule.pipeline_id] if rule else ())
     source_id = rule.from_questionnaire_id if rule else visit.form.text("from") or visit.query.get("from", "")
     names = dict(await questionnaires_of(visit, db, also=[source_id]))
+    choices = await choices_of(visit, db, also=[rule.pipeline_id] if rule else (), names=names)
     if not rule and source_id not in names:
         return Around(None, choices, names, {})
     source = await access.get(db, caller=visit.caller, questionnaire_id=source_id)
