@@ -102,7 +102,7 @@ async def _recount(chosen: Settings) -> int:
 async def _secrets(database_url: str, site: Site) -> list[Finding]:
     """A wrong secret; the way of a new one, from its first use until those before it open nothing any more."""
     if closed := await examination.ask(database_url, partial(resealing.count_unreadable, secret=site.secret), 0):
-        words = f"{closed} values (logins of providers, keys of webhooks and others) are sealed with another secret."
+        words = f"{closed} values (logins of providers, keys of webhooks, second factors) are sealed by another secret."
         advice = "Set AFTERWORD_SECRET to that one again, or put its file back into the data folder, and restart all."
         return [Finding("secret", False, words, advice)]
     if not keys.before(site.secret):
