@@ -10,6 +10,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from afterword.run.worker.guard import CHECK_SECONDS
 from tests.journeys import processes
 from tests.run.worker.faults import nodes
 from tests.run.worker.faults.nodes import Network, Node
@@ -153,4 +154,5 @@ async def _judge(rig: Rig, case: Case, *, is_paused: bool) -> None:
     if case.lag_seconds:
         assert recorded > 0
         assert (lost > 0, gone > 0) == (case.is_fresh, case.is_fresh)
-        assert events > 0
+        # A worker looks at the log this often: of what came and went between two looks it knows no event.
+        assert events > 0 or case.lag_seconds < CHECK_SECONDS
