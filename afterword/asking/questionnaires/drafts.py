@@ -84,8 +84,7 @@ async def get_draft_record(db: Database, *, organization_id: str, questionnaire_
 
 async def get_state(db: Database, *, organization_id: str, questionnaire_id: str) -> State:
     return await db.records(State).fetch_one(
-        f"""select {_STATE} from {_OF_QUESTIONNAIRES}
-           where q.organization_id = $1 and q.questionnaire_id = $2""",
+        f"select {_STATE} from {_OF_QUESTIONNAIRES} where q.organization_id = $1 and q.questionnaire_id = $2",
         *(organization_id, questionnaire_id),
     )
 

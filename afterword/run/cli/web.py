@@ -3,6 +3,7 @@
 import asyncio
 from typing import cast
 
+import asyncpg
 import structlog
 import uvicorn
 from uvicorn import _types
@@ -68,7 +69,7 @@ async def web(*, read_only: bool = False) -> None:
         beside = [
             _end_when(gone, server),
             _write_ticks(kept_in, ticks, seen),
-            _keep_fresh(pool, opened.site, await _refresh(pool, opened.site, "")),
+            _keep_fresh(pool, opened.site, await _refresh(pool, opened.site, ""), gone),
         ]
         if collecting is not None:
             beside.append(collecting.keep_published(queue_figures(pool, chosen.backup_every)))
@@ -152,9 +153,9 @@ async def _end_when(gone: asyncio.Event, server: uvicorn.Server) -> None:
     server.should_exit = True
 
 
-async def _keep_fresh(pool: db.Pool, site: Site, before: str) -> None:
-    while True:
-        await asyncio.sleep(domains.FRESH_SECONDS)
+async def _keep_fresh(pool: db.Pool, site: Site, before: str, gone: asyncio.Event) -> None:
+    ending = asyncio.create_task(gone.wait())
+    while not (await asyncio.wait([ending], timeout=domains.FRESH_SECONDS))[0]:
         before = await _refresh(pool, site, before)
 
 
@@ -163,7 +164,7 @@ async def _refresh(pool: db.Pool, site: Site, before: str) -> str:
     try:
         async with db.connection(pool) as database:
             cause = "" if await migrations.is_usable(database) else "It is not at this release: run afterword migrate."
-    except errors.Unavailable as error:
+    except (errors.Refusal, asyncpg.PostgresError) as error:
         cause = str(error.__cause__ or error)
     if cause != before:
         logger.warning("the database cannot be used" if cause else "the database can be used again", cause=cause)

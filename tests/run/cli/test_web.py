@@ -4,7 +4,9 @@ import socket
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
+import asyncpg
 import httpx2
 import pytest
 from structlog.testing import capture_logs
@@ -86,6 +88,14 @@ class TestDatabase:
         async with await db.open_pool(empty_database_url, size_max=1) as pool:
             assert "afterword migrate" in await web._refresh(pool, SITE, "")
             assert [("warning", "the database cannot be used")] == await told(pool, before="")
+
+    async def test_any_other_fault(self, pool: db.Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+        """It is told too, and does not end the looks."""
+        monkeypatch.setattr(
+            web.migrations, "is_usable", Mock(side_effect=asyncpg.InsufficientPrivilegeError("no right"))
+        )
+        assert "no right" == await web._refresh(pool, SITE, "")
+        assert [("warning", "the database cannot be used")] == await told(pool, before="")
 
     async def test_back(self, pool: db.Pool) -> None:
         assert [("warning", "the database can be used again")] == await told(pool, before="It was away.")
