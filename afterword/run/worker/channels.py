@@ -134,11 +134,12 @@ class Accounts:
 
     async def _recover(self, account: AccountKey) -> None:
         self._last[account].append(False)
-        if account in self._troubled:
+        if account in self._troubled and not self.is_closed(account):
+            is_probe = account in self._probing
             self._troubled.discard(account)
             self._probing.discard(account)
             logger.info("provider answers again", organization_id=account[0], account_id=account[1])
-            await db.change(self._pool, health.update_to_healthy, account=account)
+            await db.change(self._pool, health.update_to_healthy, account=account, is_probe=is_probe)
 
 
 IDLE_SECONDS_MAX: Final = 600.0

@@ -106,11 +106,14 @@ async def _update_breaker(db: Database, *, account: AccountKey, seconds: float) 
     )
 
 
-async def update_to_healthy(db: Database, *, account: AccountKey) -> None:
+async def update_to_healthy(db: Database, *, account: AccountKey, is_probe: bool) -> None:
+    """Forget the failures of an account that answered; while it rests, only what the probe met counts."""
     await db.execute(
         """update channel_account set failures = 0, open_until = null, updated_time = now()
-           where organization_id = $1 and account_id = $2 and (failures > 0 or open_until is not null)""",
+           where organization_id = $1 and account_id = $2 and (failures > 0 or open_until is not null)
+             and ($3 or open_until is null or open_until <= now())""",
         *account,
+        is_probe,
     )
 
 

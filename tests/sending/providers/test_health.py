@@ -138,15 +138,32 @@ class TestBreaker:
             "select open_until > now() + make_interval(secs => $1::float8 - 25) from channel_account", rests[-1]
         )
 
-    async def test_a_success_closes_it(self, queue: Queue) -> None:
+    async def test_a_success_of_its_probe_closes_it(self, queue: Queue) -> None:
         for _ in range(6):
             await self.fail(queue)
 
-        async with db.transaction(queue.pool) as database:
-            await health.update_to_healthy(database, account=await account(queue))
-
-        assert (0, None) == tuple((await queue.fetch("select failures, open_until from channel_account"))[0].values())
+        assert (0, None) == await self.succeed(queue, is_probe=True)
         assert 0 == await self.fail(queue)
+
+    async def test_a_success_of_what_was_in_flight_when_it_opened_closes_nothing(self, queue: Queue) -> None:
+        for _ in range(4):
+            await self.fail(queue)
+        assert (0, None) == await self.succeed(queue, is_probe=False)
+
+        for _ in range(5):
+            await self.fail(queue)
+        until = await queue.value("select open_until from channel_account")
+        assert (5, until) == await self.succeed(queue, is_probe=False)
+
+        await queue.execute("update channel_account set open_until = now() - interval '1 second'")
+        assert (0, None) == await self.succeed(queue, is_probe=False)
+
+    async def succeed(self, queue: Queue, *, is_probe: bool) -> tuple[int, datetime | None]:
+        """The failures in a row, and the end of the rest, after it."""
+        async with db.transaction(queue.pool) as database:
+            await health.update_to_healthy(database, account=await account(queue), is_probe=is_probe)
+        [row] = await queue.fetch("select failures, open_until from channel_account")
+        return row["failures"], row["open_until"]
 
     async def test_what_was_claimed_before_a_person_resumed_it_tells_nothing_new(self, queue: Queue) -> None:
         for _ in range(5):

@@ -105,7 +105,7 @@ async def test_by_key(throttled: Queue, monkeypatch: pytest.MonkeyPatch, tell: T
             "update_rate": health.update_rate(asked, **one),
             "get_gate": lanes.get_lane_block(asked, organization_id=organization_id, pipeline_id=throttled.pipeline_id),
             "list_stamps": lanes.list_fingerprints(asked, lanes=[throttled.lane]),
-            "update_to_healthy": health.update_to_healthy(asked, **one),
+            "update_to_healthy": health.update_to_healthy(asked, **one, is_probe=True),
         }.items():
             asked.plan = {}
             try:
