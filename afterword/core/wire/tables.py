@@ -101,7 +101,7 @@ class Record(NamedTuple):
 
 
 def decode(content: bytes, encoding: str | None = UTF8) -> str:
-    """The text of a file; None: in the encoding that two of its letters tell. Raises Malformed, which says what to do."""
+    """The text of a file; None: in the encoding that two of its letters tell. Raises Malformed: what to do."""
     encoding = encoding or (_encoding_of(content) if len(content.translate(None, ASCII)) > 1 else UTF8)
     if encoding == UTF8 and (content.startswith(UTF16_MARKS) or is_utf16(content)):
         message = "The file is UTF-16. Save it as “CSV UTF-8” and send it again."
