@@ -37,9 +37,10 @@ async def test_picture(browser: Browser, house: House, width: int, scheme: Liter
         failed = page.locator(".state.wrong").first
         assert "0px" == await failed.evaluate("one => getComputedStyle(one).borderInlineStartWidth")
         toast = page.locator(".toast")
-        tops = [await toast.locator(one).bounding_box() for one in ("[name=undo]", "[data-close]")]
-        assert all(tops)
-        assert tops[0]["y"] <= tops[1]["y"] <= tops[0]["y"] + tops[0]["height"]
+        undo, close = [await toast.locator(one).bounding_box() for one in ("[name=undo]", "[data-close]")]
+        assert undo is not None
+        assert close is not None
+        assert undo["y"] <= close["y"] <= undo["y"] + undo["height"]
 
 
 @pytest.mark.parametrize("locale", ["en", "de", "el"])
