@@ -242,6 +242,22 @@ async def test_preview_beside_the_words(browser: Browser, house: House) -> None:
         assert await page.evaluate("window.stays")
 
 
+async def test_the_head_of_the_panel_covers_no_field(browser: Browser, house: House) -> None:
+    """Of the first question, whose words are selected, below a head of two lines."""
+    async with entered(browser, house, locale="el") as page:
+        await page.goto(f"{house.url}/console/questionnaires/new")
+        await page.locator("#display_name").fill("Panel")
+        await page.keyboard.press("Enter")
+        await page.locator(".types button[value=nps]").click()
+        await expect(page.locator("#title")).to_be_focused()
+        head, label = page.locator(".panes .panel-head"), page.locator("label[for=title]")
+        await expect(head.locator("h2")).to_contain_text("How likely")
+        box, place = await head.bounding_box(), await label.bounding_box()
+        assert box is not None
+        assert place is not None
+        assert box["y"] + box["height"] <= place["y"]
+
+
 async def test_words_in_the_preview(browser: Browser, house: House) -> None:
     """A click on the words of a question opens its panel and changes them there; variables show as they are written."""
     async with editing(browser, house) as page:
