@@ -1,4 +1,4 @@
-"""Every part of the screens in every state, for developers: only where the data are made up."""
+"""Every part of the screens in every state, for developers: only where the data of their own run are made up."""
 
 from typing import Any, Final
 
@@ -31,7 +31,7 @@ routes = Screens()
 
 @routes.get(PATH)
 async def show_parts(visit: Visit) -> Response:
-    if not visit.session.demonstration_time:
+    if not visit.session.demonstration_time or visit.session.home:
         raise errors.NotFound("There is no such page.")
     words = visit.words
     scores = [metrics.nps(promoters, detractors, 100) for promoters, detractors in SCORES]

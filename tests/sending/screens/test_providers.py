@@ -107,6 +107,10 @@ async def test_an_account_that_keeps_messages(office: Office) -> None:
         assert banner not in (await other.get("/console")).text
         assert "sends" in (await other.get(PROVIDERS)).text
         assert banner in (await client.get("/console")).text
+        async with db.transaction(office.pool) as database:
+            await database.execute("update organization set demonstration_time = now()")
+        demo = (await client.get("/console")).text
+        assert ("This is a demo." in demo, banner in demo) == (True, True)
         assert "keeps messages in the outbox" in (await client.get(PROVIDERS)).text
         assert "Keeps messages in the outbox" in (await client.get(f"{PROVIDERS}/{'d' * 22}")).text
         async with db.transaction(office.pool) as database:
