@@ -173,7 +173,7 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
         title=words("New field"),
         back=(words("Metadata"), address(METADATA, kind=kind)),
         inputs=NAME_INPUTS,
-        stored=SimpleNamespace(kind=kind, name=visit.query.get("name", "")),
+        stored=SimpleNamespace(kind=kind, name=visit.query.get("name", ""), anonymize=kind == "responder"),
         refusal=refusal,
         options={"application_id": [("", "–"), *((one.application_id, one.display_name) for one in applications)]},  # noqa: RUF001
     )

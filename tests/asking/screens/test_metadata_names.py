@@ -49,6 +49,9 @@ async def test_names(office: Office) -> None:
             "application_id": office.application_id, "anonymize": "1"}  # fmt: skip
     async with browser_of(office.pool) as browser:
         await log_in(browser)
+        for kind in ("responder", "questionnaire"):  # what a person is called by is personal, unless somebody says no
+            blank = (await browser.get(f"{METADATA}/new?kind={kind}")).text
+            assert (kind == "responder") == bool(re.search(r'name="anonymize" value="1" checked', blank))
         for name, value in (("name", "no name"), ("title", ""), ("type", "colour"), ("application_id", "")):
             wrong = await browser.post(f"{METADATA}/new", data={**form, name: value})
             assert 422 == wrong.status_code, name
