@@ -178,7 +178,7 @@ async def list_items(visit: Visit) -> Response:
     tabs = [
         Tab(
             url=chosen.url(tab=tab, reason=""),
-            text=words(text),
+            text=words("Sent or kept") if tab == "sent" and visit.keeps_mail else words(text),
             count=sum_text(words, counts, STATUSES[tab]),
             is_current=tab == chosen.tab,
         )

@@ -2,6 +2,7 @@
 
 import html
 import re
+from dataclasses import replace
 
 import httpx2
 
@@ -56,6 +57,10 @@ async def test_what_was_kept_was_not_sent(client: Client, browser: httpx2.AsyncC
     assert [True] == sent
     for page in ("/console/sending", f"/console/sending/{items[0]['item_id']}"):
         assert "Kept in the outbox" in await text_of(browser, page), page
+    async with browser_of(client.queue.pool, site=replace(SITE, sends_mail=False)) as keeping:
+        await log_in(keeping)
+        for one, is_there in ((browser, False), (keeping, True)):
+            assert is_there is ("Sent or kept <span" in await text_of(one, "/console/sending"))
 
 
 async def test_a_message_that_left_was_sent(client: Client, browser: httpx2.AsyncClient) -> None:
