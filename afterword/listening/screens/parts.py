@@ -1,6 +1,6 @@
 """Every part of the screens in every state, for developers: only where the data of their own run are made up."""
 
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import replace
 from starlette.responses import Response
@@ -24,7 +24,6 @@ PATH: Final = "/console/parts"
 BOUNDS: Final = (-100, 100)
 SCORES: Final = ((40, 20), (44, 18), (52, 16), (47, 21), (58, 12), (61, 10))  # promoters and detractors of a hundred
 CHANGES: Final = (("", ""), ("higher", "+5.2"), ("lower", "-3.1"), ("none", "+0.4"))
-ROWS: Final = (("first", 2, "detractor", "late"), ("second", 9, "promoter", ""), ("third", 7, "passive", ""))
 
 routes = Screens()
 
@@ -53,7 +52,6 @@ async def show_parts(visit: Visit) -> Response:
             for number, text in enumerate(states)
         ],
         period=PeriodChoice.read(visit.query, "30", PERIODS).field(words, PERIODS),
-        responses=[_response(words, row) for row in ROWS],
         table=Listing(
             rows=[(text, 1_200) for text in states],
             empty="",
@@ -72,26 +70,6 @@ async def show_parts(visit: Visit) -> Response:
         wrong=errors.Invalid("", errors=_wrong(words)),
         types=question_form.gallery(words),
     )
-
-
-def _response(words: Texts, row: tuple[str, int, str, str]) -> dict[str, Any]:
-    key, score, band, tag = row
-    return {
-        "id": key,
-        "url": "#",
-        "row": {"locale": "en", "questionnaire_name": words("Questionnaire"), "tags": [tag] if tag else []},
-        "score": score,
-        "highest": 10,
-        "band": band,
-        "band_text": "",
-        "reference": "",
-        "when": "-",
-        "channel": words("Link"),
-        "is_unread": bool(tag),
-        "comment": words("Switched on.") if tag else "",
-        "person": "anna@shop.example",
-        "case_url": "#" if tag else "",
-    }
 
 
 def _wrong(words: Texts) -> list[errors.FieldError]:

@@ -30,6 +30,7 @@ class Session(msgspec.Struct, frozen=True):
     only_values: list[str]
     domain: str
     organization_name: str
+    logo: str | None  # the address of a picture of ours
     time_zone: str
     first_weekday: int
     default_locale: str
@@ -60,6 +61,7 @@ async def get_session(
              coalesce(u.display_name, nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.email) as user_name,
              u.locale as user_locale, u.role, u.application_ids, u.only_where, u.only_values,
              o.domain, o.display_name as organization_name,
+             case when o.brand->>'logo' like '/%' then o.brand->>'logo' end as logo,
              coalesce(u.time_zone, o.time_zone) as time_zone, o.first_weekday, o.default_locale,
              i.login_id is not null as is_of_provider, coalesce(p.console_networks, '{}') as networks,
              i.login_id is null
