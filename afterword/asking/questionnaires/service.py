@@ -10,9 +10,8 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from afterword import errors, ids
-from afterword.asking.questionnaires import access, drafts, files, metadata, store
+from afterword.asking.questionnaires import access, drafts, files, library, metadata, store
 from afterword.asking.questionnaires.files import InvalidFile, Problem
-from afterword.asking.questionnaires.library import service as library
 from afterword.asking.questionnaires.store import Questionnaire, Version
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires import definition as core_definition

@@ -12,10 +12,10 @@ from afterword.asking.questionnaires import (
     api,
     drafts,
     exports,
+    library,
     service as questionnaires_service,
     visuals as themes,
 )
-from afterword.asking.questionnaires.library import service as library
 from afterword.asking.questionnaires.visuals import Layers
 from afterword.asking.screens import imports, question_form, questionnaires
 from afterword.asking.screens.questionnaires import NEW, ONE, PATH, length_text

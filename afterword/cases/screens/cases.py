@@ -18,7 +18,7 @@ from afterword.cases.history import Entry
 from afterword.cases.messages import Route
 from afterword.cases.screens import figures as case_figures
 from afterword.cases.screens.figures import CASES, SEVERITIES, outcome_text, row_of, with_load
-from afterword.cases.screens.mailbox import PATH as MAILBOX_PATH
+from afterword.cases.screens.settings import MAILBOX_PATH
 from afterword.cases.settings import SETTINGS
 from afterword.cases.statuses import STATUS, title_of
 from afterword.console.answers import ShownResponse, answers_of, note_person

@@ -20,8 +20,7 @@ import msgspec
 
 from afterword import errors
 from afterword.asking.questionnaires import store as questionnaires
-from afterword.core.wire.codebooks import codebook
-from afterword.core.wire.exports import Response
+from afterword.core.wire.exports import Response, codebook
 from afterword.kit.db import Database
 from afterword.kit.db.leases import LeaseLost
 from afterword.kit.nouns import service as nouns
