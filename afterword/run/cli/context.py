@@ -46,10 +46,14 @@ class Context:
 
 
 def read_settings() -> settings.Settings:
-    """Read the settings and set up the logs; raises settings.SettingError."""
+    """Read the settings and set up the logs; raises settings.SettingError, and Invalid for keys that age refuses."""
     file = os.environ.get(settings.CONFIG_VARIABLE)
     chosen = settings.read(os.environ, Path(file) if file else None)
     log.set_up(level=chosen.log_level, as_json=chosen.log_format == "json")
+    if chosen.backup_keys:
+        from afterword.run.backups import manifests  # noqa: PLC0415  most processes make no backups
+
+        manifests.recipients_of(chosen.backup_keys)
     return replace(chosen, data_dir=data_folder(chosen.data_dir, here=Path.cwd(), is_root=os.geteuid() == 0))
 
 
