@@ -235,7 +235,8 @@ async def open_session(url: str, settings: Mapping[str, str] = SESSION_SETTINGS)
             await limit_transactions(raw, seconds=0)
             yield raw
         except refusals as error:
-            raise errors.Unavailable(f"The database cannot be used: {str(error) or 'it does not answer'}.") from error
+            said = str(error).partition("\n")[0].rstrip(".") or "it does not answer"  # hints follow
+            raise errors.Unavailable(f"The database cannot be used: {said}.") from error
 
 
 @asynccontextmanager

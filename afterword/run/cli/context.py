@@ -319,12 +319,18 @@ def new_secret() -> str:
 
 
 def write_whole(file: Path, text: str) -> None:
-    """The old content or the new, never a part, readable by its owner alone."""
-    with tempfile.NamedTemporaryFile("w", dir=file.parent, encoding="ascii", delete=False) as made:
-        made.write(text)
-        made.flush()
-        os.fsync(made.fileno())
-    Path(made.name).replace(file)
+    """The old content or the new, never a part, readable by its owner alone. Raises CommandError."""
+    part = file.with_name(f".{file.name}.part")
+    try:
+        with open(part, "w", encoding="ascii", opener=lambda path, flags: os.open(path, flags, 0o600)) as made:
+            made.write(text)
+            made.flush()
+            os.fsync(made.fileno())
+        part.replace(file)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink()
+        raise CommandError(f"{file} cannot be written: {error.strerror}.") from error
 
 
 def _read_secret(file: Path) -> bytes | None:

@@ -50,6 +50,14 @@ class TestSecret:
         with pytest.raises(CommandError, match="cannot be used"):
             await secret_of(tmp_path / "file" / "data")
 
+    def test_written_whole_or_not_at_all(self, tmp_path: Path) -> None:
+        with pytest.raises(CommandError, match="cannot be written: No such file or directory"):
+            context.write_whole(tmp_path / "absent" / context.SECRET_FILE, "s")
+        (tmp_path / context.SECRET_FILE / "in the way").mkdir(parents=True)
+        with pytest.raises(CommandError, match="cannot be written"):
+            context.write_whole(tmp_path / context.SECRET_FILE, "s")
+        assert [context.SECRET_FILE] == [path.name for path in tmp_path.iterdir()]  # nobody finds the new one beside it
+
     async def test_made_once_and_kept(self, tmp_path: Path) -> None:
         first = await secret_of(tmp_path / "new")
         assert settings.SECRET_CHARACTERS_MIN <= len(first)
