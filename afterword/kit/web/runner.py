@@ -177,6 +177,7 @@ class Operation:
             body=None,
             request_id=scope["afterword.request_id"],
             if_match=sent.get("if-match"),
+            if_none_match=sent.get("if-none-match"),
             source=scope["afterword.source"],
         )
         request.sent = sent
@@ -406,7 +407,7 @@ class Operation:
             return status, more if status == NO_CONTENT else [*more, (b"content-length", b"0")], b""
         if answer.version is not None:
             more.append((b"etag", b'"%d"' % answer.version))
-            given = request.sent.get("if-none-match")
+            given = request.if_none_match
             if given is not None and not self._writes and headers.matches(given, etag_of(answer.version)):
                 return 304, [*more, headers.NO_CACHE], b""
         if answer.download is not None:
