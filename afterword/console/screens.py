@@ -49,6 +49,7 @@ VALUE_CHARACTERS_MAX: Final = 20_000
 UPLOAD_BYTES_MAX: Final = 16_777_216  # the pictures of phones
 MB_BYTES: Final = 1_048_576
 LEAVING: Final = frozenset({f"{HOME}/logout", f"{HOME}/switch"})
+SECRETS: Final = frozenset({"password", "client_secret", "secret", "auth_token", "credential"})  # fields no page shows
 # Open to a person who must set up a second factor first.
 OWN_FACTORS: Final = (
     f"{HOME}/settings/account",
@@ -113,6 +114,13 @@ class Form(msgspec.Struct, frozen=True):
     def secret(self, name: str) -> str:
         """As it was typed: spaces belong to a password."""
         return next(iter(self.values.get(name, ())), "")
+
+    def file(self, name: str = "file") -> bytes | None:
+        """None where none was chosen. Raises Invalid for an empty one."""
+        content = self.files.get(name)
+        if content is not None and not content.strip():
+            raise errors.Invalid.at(f"/{name}", "empty", "This file is empty.")
+        return content
 
     def all(self, name: str) -> list[str]:
         return self.values.get(name, [])
@@ -479,18 +487,23 @@ async def _run(screen: Screen, request: Request) -> Response:
 
 
 async def _after(first: str, guest: Guest, screen: Screen, *, title: str) -> Response:
-    """Lead to what comes first; keep a form without files and secrets on a page from which it can be sent again.
+    """Lead to what comes first; keep a form, but no secrets and files, on a page from which it can be sent again.
 
-    Secrets are in forms of one's own account, and on pages that ask for the password themselves.
+    Forms of one's own account, which have no scope, are short.
     """
-    sent, page = guest.request.headers, _READ.get(screen.path, screen)
-    has_files = sent.get("content-type", "").startswith(uploads.FORM)
-    if screen.method == "GET" or screen.scope is None or page.needs_proof or has_files:
+    if screen.method == "GET" or screen.scope is None:
         return html.redirect(first)
-    require_own_origin(sent, guest.site)
-    form = guest.form if isinstance(guest, Visit) else await _form_of(guest)
-    status = errors.Unauthorized.status
-    return guest.page("send_again.html", title=title, status=status, first=first, fields=form.values)
+    require_own_origin(guest.request.headers, guest.site)
+    try:
+        form = guest.form if isinstance(guest, Visit) else await _form_of(guest)
+    except errors.TooLarge:
+        return html.redirect(first)
+    kept = {name: values for name, values in form.values.items() if name not in SECRETS}
+    if not kept:
+        return html.redirect(first)
+    secrets = {name: "\n" in form.secret(name) for name in form.values if name in SECRETS and form.secret(name)}
+    values: dict[str, Any] = {"fields": kept, "secrets": secrets, "files": form.file_names}
+    return guest.page("send_again.html", title=title, status=errors.Unauthorized.status, first=first, **values)
 
 
 async def _answer(screen: Screen, visit: Visit) -> Response:
@@ -596,7 +609,7 @@ def _read_parts(parts: Sequence[uploads.Part]) -> Form:
         pairs = [(one.name, one.content.decode()) for one in parts if one.file_name is None]
     except UnicodeDecodeError:
         raise errors.Malformed("The form cannot be read.", "malformed_form") from None
-    files = {one.name: one for one in parts if one.file_name and one.content}
+    files = {one.name: one for one in parts if one.file_name}
     names = {name: uploads.file_name_of(one.file_name or "") for name, one in files.items()}
     return Form(_values_of(pairs), {name: one.content for name, one in files.items()}, names)
 
