@@ -20,7 +20,8 @@ from starlette.responses import Response, StreamingResponse
 from afterword import errors
 from afterword.console import settings
 from afterword.core.messaging.networks import is_inside, networks_of
-from afterword.core.organizations.access import Caller, ForLimited, InsufficientScope
+from afterword.core.organizations.access import Caller, ForLimited, InsufficientScope, OutOfLimit
+from afterword.core.questionnaires import metadata
 from afterword.core.text import locales
 from afterword.core.wire.site import PublicPages, Site
 from afterword.kit import db
@@ -247,6 +248,13 @@ class Visit(Guest):
     @property
     def keeps_mail(self) -> bool:
         return providers.keeps_messages(self.site, channel_id=EMAIL, kind=self.session.mail_kind)
+
+    @property
+    def only_name(self) -> str:
+        """The title of the metadata that the limit is by; empty without a limit."""
+        name, own = self.session.only_where, self.session.only_title
+        product = next((one.title for one in metadata.PRODUCT if one.name == name), name)
+        return own or self.words(product) if name and product else ""
 
     @property
     def is_proven(self) -> bool:
@@ -664,6 +672,9 @@ def refused(guest: Guest, refusal: errors.Refusal) -> Response:
     }
     if isinstance(refusal, InsufficientScope):
         refusal = errors.Forbidden("Your role does not include this. An administrator can change that.")
+    if isinstance(refusal, OutOfLimit) and isinstance(guest, Visit):
+        sentence = errors.Sentence.of(refusal.detail)
+        refusal = errors.Forbidden(errors.Sentence(sentence.text, **{**sentence.values, "name": guest.only_name}))
     response = guest.page(
         "refused.html",
         title=titles.get(refusal.status, words("This did not work")),
@@ -691,6 +702,7 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
         "section": section,
         "setting": below.partition("/")[0],
         "session": visit.session if visit else None,
+        "only_name": visit.only_name if visit else "",
         "keeps_mail": bool(visit and visit.keeps_mail),
         "may_open": visit.may_open if visit else None,
         "may": visit.caller.scopes.__contains__ if visit else None,  # has the scope
