@@ -224,6 +224,7 @@ async def test_reply(office: Desk, agent: httpx2.AsyncClient) -> None:
     page = (await agent.get(path)).text
     assert "Dear Ann &lt;b&gt;" in page
     assert "It is being sent." in page
+    assert 'name="subject" type="text" value="Re: Your order"' in page
     closing = await agent.post(f"{path}/message", data={**form, "key": "other", "then": "close"})
     assert f"{path}?done=replied_closed" == closing.headers["location"]
 
