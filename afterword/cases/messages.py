@@ -395,8 +395,9 @@ async def receive(db: Database, *, answer: Answer, now: datetime, organization_i
     exchanged = await _list_exchanged(db, **place, limit=EXCHANGED_MAX)
     sent, received = ([body for kind, _, body in exchanged if kind == each] for each in ("sent", "incoming"))
     quote = "\n".join((await get_feedback(db, **place)).lines(asked.locale))
-    body = reply_text.own_words(answer.text, sent=[f"{asked.body}\n{quote}", *sent], received=received)
+    own = reply_text.own_words(answer.text, sent=[f"{asked.body}\n{quote}", *sent], received=received)
     files = [] if answer.text == "\n".join(answer.files) else answer.files
+    body = "\n".join([own[: BODY_CHARACTERS_MAX - sum(map(len, files)) - len(files)], *files])
     whole = "\n".join([reply_text.readable(answer.text), *files])
     addresses = {asked.address.lower(), *(address.lower() for kind, address, _ in exchanged if kind != "incoming")}
     message = Message(
@@ -405,13 +406,13 @@ async def receive(db: Database, *, answer: Answer, now: datetime, organization_i
         incoming=True,
         address=answer.sender,
         subject=answer.subject[:SUBJECT_CHARACTERS_MAX],
-        body=body[:BODY_CHARACTERS_MAX],
+        body=body,
         locale=asked.locale,
         key=answer.key,
         state="received",
         created_time=now,
         finished_time=now,
-        whole=whole[:WHOLE_CHARACTERS_MAX] if whole != body[:BODY_CHARACTERS_MAX] else None,
+        whole=whole[:WHOLE_CHARACTERS_MAX] if whole != body else None,
         other_sender=not is_among(answer.sender, addresses),
     )
     if not await _insert_message(db, message=message):

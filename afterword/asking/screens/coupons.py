@@ -60,8 +60,8 @@ async def list_pools(visit: Visit, db: Database) -> Response:
 @routes.post(ONE, scope="Coupon Pool.Update")
 async def add_codes(visit: Visit) -> Response:
     """Codes of a file, else those that were pasted."""
-    content = visit.form.files.get("file")
     try:
+        content = visit.form.file()
         try:
             text = content.decode() if content is not None else visit.form.text("codes")
         except UnicodeDecodeError:

@@ -91,7 +91,7 @@ def _locale_of(visit: Visit) -> str | None:
 
 def _file_of(visit: Visit) -> str | None:
     """The text of the uploaded file. Raises Invalid."""
-    content = visit.form.files.get("file")
+    content = visit.form.file()
     if not content:
         return None
     try:

@@ -224,10 +224,9 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
 
     def _named(self) -> Iterator[tuple[str, str]]:
         """Each meaning with each name that a column of it may have."""
-        for kind, members in (("questionnaire", self.declared.questionnaire), ("responder", self.declared.responder)):
-            for one in members.values():
-                for name in (one.name, one.title, f"{kind}.{one.name}"):
-                    yield f"metadata.{kind}.{one.name}", name
+        for one in (*self.declared.questionnaire.values(), *self.declared.responder.values()):
+            for name in written.names_of(one):
+                yield f"metadata.{one.kind}.{one.name}", name
         for name, asked in self.questions.items():
             question = asked.question
             texts = [

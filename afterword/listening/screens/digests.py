@@ -14,7 +14,7 @@ from afterword.console.screens import DOMAIN, HOME, LANGUAGES, Guest, Screens, V
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Period
 from afterword.core.messaging import addresses
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, installation
 from afterword.core.questionnaires import visuals
 from afterword.core.questionnaires.question_types import SCORES
 from afterword.core.questionnaires.visuals import Theme
@@ -38,6 +38,7 @@ from afterword.tenants.organizations import service as organizations, users
 ROWS_MAX: Final = 20  # of a table in a mail
 SECTIONS_MAX: Final = 10
 DAYS: Final[Mapping[str, int]] = {"weekly": 7, "monthly": 30}  # of the overview
+REGULARLY: Final[Mapping[str, Marked]] = {"weekly": "every week", "monthly": "every month"}
 CASES_MAX: Final = 5
 COMMENTS_SEEN: Final = 50  # the newest of a band, of which the best or worst is taken
 COMMENT_CHARACTERS_MAX: Final = 400
@@ -61,7 +62,7 @@ async def content_of(
     organization = await organizations.get_organization(db, organization_id=organization_id)
     name = organization.display_name if organization else ""
     brand = visuals.inherited(organization.brand if organization else None)
-    regularly = {"weekly": words("every week"), "monthly": words("every month")}[digest.frequency]
+    regularly = words(REGULARLY[digest.frequency])
     token = digests.link_token(organization_id, digest_id, secret=secret)
     content: dict[str, Any] = {
         "language": words.language,
@@ -104,11 +105,12 @@ async def _question(
     """The first mail to another address: it has no figures, and nothing else is sent until somebody agrees."""
     key = digest.organization_id, digest.digest_id
     token = digests.link_token(*key, secret=secret, purpose=digests.CONSENT_PURPOSE)
-    title = words("Overview")
-    if digest.report_id is not None:
-        title = (await custom_reports.get(db, caller=caller, report_id=digest.report_id)).title
-    asked = words("{organization} would like to mail you “{report}” {regularly}.",
-        organization=name, report=title, regularly=regularly)  # fmt: skip
+    asked = words(
+        "{organization} would like to mail you “{report}” {regularly}.",
+        organization=name,
+        report=await _title(db, words, caller, digest),
+        regularly=regularly,
+    )
     subject = words("May {organization} mail you its figures?", organization=name)
     return {
         "subject": subject,
@@ -119,6 +121,12 @@ async def _question(
         "why": words("If you do not want it, do nothing."),
         "stop": words("Do not ask again"),
     }
+
+
+async def _title(db: Database, words: Texts, caller: Caller, digest: ReportDigest) -> str:
+    if digest.report_id is None:
+        return words("Overview")
+    return (await custom_reports.get(db, caller=caller, report_id=digest.report_id)).title
 
 
 def _brand(name: str, theme: Theme) -> dict[str, Any]:
@@ -305,9 +313,19 @@ async def confirm_link(guest: Guest, db: Database) -> Response:
         return _ended(guest)
     if is_consent and not digest.is_asked:
         return _agreed(guest)
-    title = words("Get these figures by mail?") if is_consent else words("Stop these e-mails?")
-    button = words("Agree, and get the mail") if is_consent else words("Stop these e-mails")
-    return guest.page("digest_stop.html", title=title, action=guest.request.url.path, button=button)
+    organization = await organizations.get_organization(db, organization_id=digest.organization_id)
+    names = {
+        "organization": organization.display_name if organization else "",
+        "report": await _title(db, words, installation(digest.organization_id), digest),
+        "regularly": words(REGULARLY[digest.frequency]),
+    }
+    if is_consent:
+        title, button = words("Get these figures by mail?"), words("Agree, and get the mail")
+        text = words("{organization} would like to mail you “{report}” {regularly}.", **names)
+    else:
+        title, button = words("Stop these e-mails?"), words("Stop these e-mails")
+        text = words("{organization} mails you “{report}” {regularly}.", **names)
+    return guest.page("digest_stop.html", title=title, text=text, action=guest.request.url.path, button=button)
 
 
 @routes.open_post(f"{STOP}/{{organization_id}}/{{digest_id}}/{{token}}")
@@ -340,7 +358,7 @@ def _agreed(guest: Guest) -> Response:
 
 def _ended(guest: Guest) -> Response:
     words = guest.words
-    text = words("They are no longer sent. You can turn them on again in the console, under Reports.")
+    text = words("They are no longer sent. People with a login can turn them on again in the console, under Reports.")
     return guest.page("shared_ended.html", title=words("These e-mails are stopped"), text=text)
 
 

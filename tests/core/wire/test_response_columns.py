@@ -39,6 +39,15 @@ COLUMNS = Columns(DEFINITION, DECLARED)
 IDS = {one.key: one.question_id for one in DEFINITION.questions()}
 
 
+def test_titles_of_every_language() -> None:
+    """The product's own names are known by their titles in every language of the console."""
+    names = ("Vorname", "Nombre", "Επώνυμο", "Magasin", "E-Mail-Adresse", "Numéro de téléphone")
+    found = Columns(DEFINITION, GLOBAL).guess(Table(names, [["x"] * len(names)])).values()
+    first, last = "metadata.responder.first_name", "metadata.responder.last_name"
+    assert [first, ASK, last, "metadata.questionnaire.store_id"] == [*found][:4]
+    assert ["metadata.responder.email", "metadata.responder.phone_number"] == [*found][4:]
+
+
 def guessed(*names: str) -> list[str]:
     return [*COLUMNS.guess(Table(names, [["x"] * len(names)])).values()]
 

@@ -114,7 +114,8 @@ async def test_from_the_page_to_its_end(owner: House, now: datetime, browser: Br
         assert re.findall(charts, shown.text, re.DOTALL) == re.findall(charts, preview.text, re.DOTALL) != []
         assert path not in (await browser.get(page)).text
         [end] = re.findall(r'action="([^"]+share[^"]+end)"', (await browser.get(page)).text)
-        assert 303 == (await browser.post(end.replace("&#x2f;", "/"))).status_code
+        ended = await browser.post(end.replace("&#x2f;", "/"))
+        assert "The link has ended. Nobody can open it any more." in (await browser.get(ended.headers["location"])).text
         gone = await stranger.get(path)
         assert (404, True) == (gone.status_code, "There is no such report" in gone.text)
 
