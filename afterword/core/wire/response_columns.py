@@ -249,7 +249,8 @@ def _parts(question: Question) -> Iterator[tuple[str, str]]:
         labels = (row.label, row.key, row.row_id, *(one.rows.get(row.row_id) for one in translations))
         yield from ((f"row.{row.key or row.row_id}", label) for label in labels if label)
     for choice in question.choices if question.shape in {"choices", "ranking"} else ():
-        labels = (choice.label, str(choice.value), *(one.choices.get(choice.value) for one in translations))
+        numbered = (str(choice.value), f"SQ{choice.value:03}")  # the second by LimeSurvey
+        labels = (choice.label, *numbered, *(one.choices.get(choice.value) for one in translations))
         yield from ((f"choice.{choice.value}", label) for label in labels if label)
     free = next((plain(choice.label) for choice in question.choices if choice.other), None)
     if free is not None:  # a column with the name of that choice is its tick or its text, either is understood

@@ -56,6 +56,8 @@ def guessed(*names: str) -> list[str]:
         ("Q1. Would you recommend us?", "answer.score"),
         ("answer.score", "answer.score"),
         ("liked_2", "answer.liked.choice.2"),
+        ("liked[SQ002]", "answer.liked.choice.2"),
+        ("liked[SQ004]", ASK),
         ("What did you like? [Price]", "answer.liked.choice.1"),
         ("liked[other]", "answer.liked.choice.3"),
         ("why[other]", "answer.why.other"),
