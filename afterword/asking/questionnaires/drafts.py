@@ -256,17 +256,14 @@ async def begin(
     now: datetime,
     by: str | None,
 ) -> DraftRecord:
-    """Create the first draft of a questionnaire: a copy of `definition` without file keys, else an empty one.
-
-    A copy has the ids of its template, so that reports join the answers of both.
-    """
+    """Create the first draft of a questionnaire: `definition` with the keys of its file, else an empty one."""
     locale = questionnaire.default_locale
     empty = {"default_locale": locale, "locales": [locale], "translations": {}, "groups": [], "pages": {}}
     return await _insert_draft(
         db,
         **questionnaire.key,
         base_version_id=None,
-        definition=empty if definition is None else drafts.shown(definition),
+        definition=definition or empty,
         now=now,
         by=by,
         translated_sources=None,

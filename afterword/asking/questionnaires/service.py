@@ -14,7 +14,7 @@ from afterword.asking.questionnaires import access, drafts, files, library, meta
 from afterword.asking.questionnaires.files import InvalidFile, Problem
 from afterword.asking.questionnaires.store import Questionnaire, Version
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires import definition as core_definition
+from afterword.core.questionnaires import definition as core_definition, drafts as core_drafts
 from afterword.core.questionnaires.definition import Definition, GiveId
 from afterword.core.reading.findings import Findings
 from afterword.core.text import locales
@@ -255,6 +255,7 @@ def giver(questionnaire_id: str, published: Definition | None) -> GiveId:
 
 
 async def _template(db: Database, *, caller: Caller, questionnaire_id: str | None) -> dict[str, Any] | None:
+    """The ids stay, so that reports join the answers of both; the keys of its file do not."""
     if questionnaire_id is None:
         return None
     try:
@@ -262,7 +263,7 @@ async def _template(db: Database, *, caller: Caller, questionnaire_id: str | Non
     except errors.NotFound:
         raise errors.Invalid.at("/template_questionnaire_id", "unknown_id", "There is no such questionnaire.") from None
     editions = await _editions(db, questionnaire)
-    return editions[0] if editions else None
+    return core_drafts.shown(editions[0]) if editions else None
 
 
 async def _from_library(

@@ -74,8 +74,7 @@ class NoteKind(msgspec.Struct, frozen=True, kw_only=True):
         return next((means for said, means in self.means.items() if re.search(said, text, re.DOTALL)), status)
 
 
-_TABLES: Final = toml.tables_of(__name__)
-NOTES: Final = msgspec.convert(_TABLES, dict[str, NoteKind])
+NOTES: Final = msgspec.convert(toml.tables_of(__name__), dict[str, NoteKind])
 NOTED: Final = [f"{name} {what}" for name in NOTES for what in get_args(What) if what.startswith(NOTES[name].whats)]
 
 

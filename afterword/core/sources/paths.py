@@ -55,8 +55,7 @@ class Paths(msgspec.Struct, frozen=True, kw_only=True):
     whats: Mapping[str, What] = msgspec.field(default_factory=dict[str, What])
 
 
-_TABLES: Final = toml.tables_of(__name__)
-PATHS: Final = msgspec.convert(_TABLES, dict[str, Paths])
+PATHS: Final = msgspec.convert(toml.tables_of(__name__), dict[str, Paths])
 
 
 class Document:
