@@ -28,7 +28,7 @@ Choices = Annotated[list[Choice], Meta(max_length=TEXTS_MAX)]
 
 
 class SavedText(fields.Request):
-    """A text for replies and comments; its variables stand in braces."""
+    """A text for replies and comments; its variables stand in two braces."""
 
     title: fields.Text100
     body: Annotated[str, Meta(min_length=1, max_length=5000)]
@@ -96,7 +96,7 @@ SETTINGS = Noun(
     about={
         "update": "`due_hours` of alerts count within these hours; without `start_time` the whole of these days, "
         "holidays of the contact policy left out with `closed_on_holidays`. Variables of saved texts: "
-        + ", ".join(f"`{{{name}}}`" for name in VARIABLES)
+        + ", ".join(f"`{{{{ {name} }}}}`" for name in VARIABLES)
         + ".",
     },
     summaries={"get": "Get the settings of cases", "update": "Update the settings of cases"},

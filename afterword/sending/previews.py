@@ -381,6 +381,7 @@ def _page(
             posted=posted,
             wrong=wrong or {},
             foot=answer_page.texts("Preview. Nothing that you enter is kept."),
+            scripts=["edited"] if "edit" in request.query_params else (),
             status=status,
         )
     )

@@ -1,6 +1,7 @@
 """The side panel of the editor: opened, saved and closed without leaving the page, while typing waits for no answer."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
@@ -238,6 +239,31 @@ async def test_preview_beside_the_words(browser: Browser, house: House) -> None:
         await expect(page.locator("#title")).to_have_value("Typed")
         await page.locator("#order").get_by_text("Typed").wait_for()
         await expect(page.locator("#preview .dark")).to_have_count(1)
+        assert await page.evaluate("window.stays")
+
+
+async def test_words_in_the_preview(browser: Browser, house: House) -> None:
+    """A click on the words of a question opens its panel and changes them there; variables show as they are written."""
+    async with editing(browser, house) as page:
+        await page.locator("#order ol a", has_text="How likely").click()
+        await expect(page.locator("#title")).to_have_value(re.compile("How likely"))
+        await page.locator("#order ol a:not(.plus)").last.click()
+        await expect(page.locator("#title")).not_to_have_value(re.compile("How likely"))
+        preview = page.frame_locator("#preview iframe")
+        await preview.get_by_text("How likely").click()
+        await expect(page.locator("#title")).to_have_value(re.compile("How likely"))
+        await expect(preview.locator("[contenteditable=plaintext-only]")).to_be_focused()
+        await page.keyboard.press("Control+a")
+        await page.keyboard.type("Would you, {{ responder.first_name | dear customer }}, recommend us?")
+        await expect(page.locator("#title")).to_have_value(re.compile("^Would you, {{"))
+        await page.locator("#order").get_by_text("Would you,").wait_for()
+        await expect(preview.locator("[contenteditable=plaintext-only]")).to_be_focused()
+        await page.keyboard.press("Enter")
+        await page.locator("#description").focus()
+        await page.keyboard.type("x")
+        await expect(preview.get_by_text("Would you, dear customer, recommend us?")).to_be_visible()
+        await preview.get_by_text("Would you, dear customer").click()
+        await expect(preview.get_by_text("Would you, {{ responder")).to_be_focused()
         assert await page.evaluate("window.stays")
 
 

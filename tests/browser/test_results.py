@@ -54,3 +54,27 @@ async def test_a_branch_acts_when_it_is_chosen(browser: Browser, house: House) -
                 await page.get_by_role("button", name="Show").click()
             await page.wait_for_url("**value=Online**")
             await expect(page.get_by_text("Store: Online")).to_be_visible()
+
+
+async def test_an_axis_on_a_phone_is_one_line(browser: Browser, house: House) -> None:
+    async with entered(browser, house, width=360, locale="el") as page:
+        await page.goto(f"{house.url}/console")
+        await page.get_by_role("link", name="Store visit", exact=True).first.click()
+        await page.wait_for_url("**/results?**")
+        for axis in await page.locator(".ends .row").all():
+            assert 1 == len({(await end.bounding_box() or {})["y"] for end in await axis.locator("span").all()})
+        assert 360 == await page.evaluate("document.documentElement.scrollWidth")
+
+
+async def test_a_question_leads_to_its_form(browser: Browser, house: House) -> None:
+    """The whole row of the page of a questionnaire; who may not change it reads the same without a link."""
+    for role, leads in (("owner", True), ("reporting", False)):
+        async with entered(browser, house, role=role) as page:
+            await page.goto(f"{house.url}/console/questionnaires")
+            await page.get_by_role("link", name="Relationship").first.click()
+            row = page.locator(".outline [data-row]").first
+            await expect(row).to_contain_text("How likely are you to recommend us")
+            assert leads == bool(await row.locator("a").count())
+            if leads:
+                await row.click(position={"x": 200, "y": 36})  # beside the words
+                await page.locator("#title").wait_for()

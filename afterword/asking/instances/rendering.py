@@ -71,6 +71,7 @@ def question_page(
     foot: str = "",
     status: int = 200,
     has_languages: bool = False,
+    scripts: Collection[str] = (),
 ) -> Response:
     """A page of questions; `sequence.end` is a page with nothing but the button to send.
 
@@ -89,7 +90,7 @@ def question_page(
         status=status,
         title=head.title,
         files=files_of(
-            {question.kind for question in questions},
+            {*scripts, *[question.kind for question in questions]},
             has_pictures=any(option.picture for question in questions for option in question.options),
             is_searched=any(question.is_searched for question in questions),
             has_choice=choice is not None,
@@ -399,7 +400,7 @@ def files_of(
     kinds: Collection[str], *, has_pictures: bool = False, is_searched: bool = False, has_choice: bool = False
 ) -> dict[str, list[str]]:
     """The addresses of `styles` and `scripts`."""
-    names = [kind for kind in ("ranking", "slider") if kind in kinds]
+    names = [name for name in ("ranking", "slider", "edited") if name in kinds]
     names += [name for name, is_used in (("dropdown", is_searched), ("choice", has_choice)) if is_used]
     return {
         "styles": [static.url("public/controls.css")] if has_pictures or _STYLED & set(kinds) else [],

@@ -8,6 +8,7 @@ from afterword import errors
 from afterword.asking.coupons import CODES_ADDED_MAX, POOL, CouponCode, add, list_codes_of_pool, read_lines, withdraw
 from afterword.console.nouns import screens_of
 from afterword.console.screens import Database, Visit
+from afterword.core.wire import tables
 from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.ui.lists import Column, Listing, page_links, page_of
 from afterword.kit.ui.text import near_moment
@@ -62,10 +63,7 @@ async def add_codes(visit: Visit) -> Response:
     """Codes of a file, else those that were pasted."""
     try:
         content = visit.form.file()
-        try:
-            text = content.decode() if content is not None else visit.form.text("codes")
-        except UnicodeDecodeError:
-            text = ""
+        text = visit.form.text("codes") if content is None else tables.decode(content, None)
         codes = read_lines(text)
         if len(text) > CODES_CHARACTERS_MAX:
             wrong = errors.Sentence("At most {n} characters.", n=CODES_CHARACTERS_MAX)
@@ -77,7 +75,7 @@ async def add_codes(visit: Visit) -> Response:
             for first in range(0, len(codes), CODES_ADDED_MAX):
                 some = codes[first : first + CODES_ADDED_MAX]
                 added += await add(db, caller=visit.caller, **visit.ids, codes=some, now=visit.now)
-    except errors.Invalid as refusal:
+    except (errors.Malformed, errors.Invalid) as refusal:
         first_wrong = refusal.errors[0] if refusal.errors else errors.FieldError("", str(refusal))
         return await _page(visit, errors.Invalid.at("/codes", first_wrong.code, visit.words.said(first_wrong.message)))
     return html.redirect(f"{PATH}/{visit.id('pool_id')}?done=saved&added={added}&known={len(codes) - added}")

@@ -39,6 +39,7 @@ def pane(visit: Visit, work: Work, *, current: str) -> dict[str, Any]:
     language = asked if asked in definition.locales else definition.default_locale
     shade = kept.get("shade", LIGHT)
     shown = {"locale": language, "scheme": shade}
+    shown |= {"edit": "1"} if language == definition.default_locale else {}
     shown |= {"question": current} if definition.question(current) else {}
     shown |= {"ending": current} if current in {one.ending_id for one in definition.endings} else {}
     return {

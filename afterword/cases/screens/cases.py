@@ -26,6 +26,7 @@ from afterword.console.answers import ShownResponse, answers_of, note_person
 from afterword.console.inputs import same_version
 from afterword.console.screens import DOMAIN, Screens, Undo, Visit
 from afterword.core.organizations.access import Reach
+from afterword.core.text import placeholders
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
@@ -71,8 +72,9 @@ async def reply_draft(
     chosen = visit.query.get("text", "")
     body = form.text("reply")
     if not body and chosen.isascii() and chosen.isdigit() and int(chosen[:3]) < len(texts):
-        body = texts[int(chosen[:3])]["body"]
-        for name, value in _values(visit, item, route).items():
+        values = _values(visit, item, route)
+        body = placeholders.parse(texts[int(chosen[:3])]["body"], values.__contains__).fill(values)
+        for name, value in values.items():  # older texts have single braces
             body = body.replace(f"{{{name}}}", value)
     plain = subject.replace("\u2068", "").replace("\u2069", "")
     return ReplyDraft("", route.address or "", plain, body, key, titles)

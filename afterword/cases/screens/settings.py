@@ -73,7 +73,7 @@ async def _page(visit: Visit, db: Database, refusal: errors.Refusal | None = Non
         ],
         recovery=form.text("recovery_questionnaire_id") if typed else settings.recovery_questionnaire_id or "",
         texts=[*((title, body) for title, body in texts if title or body), ("", "")],
-        variables=[f"{{{name}}}" for name in VARIABLES],
+        variables=[f"{{{{ {name} }}}}" for name in VARIABLES],
         version=form.text("version") if typed else settings.version,
         refusal=placed(refusal) if refusal else None,
     )

@@ -27,6 +27,7 @@ RECORD_BYTES_MAX: Final = 65_536
 COLUMNS_MAX: Final = 500
 SEPARATORS: Final = (",", ";", "\t", "|")
 UTF8: Final = "utf-8"
+ASCII: Final = bytes(range(128))
 UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 HEAD_BYTES: Final = 100
 ADDRESS: Final = "responder_channel_identifier"
@@ -99,8 +100,9 @@ class Record(NamedTuple):
     text: str = ""  # of one whose cells cannot be told apart
 
 
-def decode(content: bytes, encoding: str = UTF8) -> str:
-    """The text of a file. Raises Malformed, which says what to do, for what is not in this encoding."""
+def decode(content: bytes, encoding: str | None = UTF8) -> str:
+    """The text of a file; None: in the encoding that two of its letters tell. Raises Malformed: what to do."""
+    encoding = encoding or (_encoding_of(content) if len(content.translate(None, ASCII)) > 1 else UTF8)
     if encoding == UTF8 and (content.startswith(UTF16_MARKS) or is_utf16(content)):
         message = "The file is UTF-16. Save it as “CSV UTF-8” and send it again."
         raise errors.Malformed(message, "malformed_encoding")

@@ -69,11 +69,12 @@ def written(rows: Iterable[Row], *, file_format: Format, name: str, source: str,
 
 
 def read(content: bytes, *, target: str | None) -> list[Row]:
-    """The rows of a file, which is XLIFF where it begins with `<`. Raises Malformed for another encoding, Invalid."""
+    """The rows of a file, which is XLIFF where it begins with `<`. Raises Malformed for other encodings, Invalid."""
+    is_xliff = content.lstrip()[:1] == b"<"
     try:
-        text = decode(content, _UTF16.get(content[:2], UTF8))
+        text = decode(content, _UTF16.get(content[:2]) or (UTF8 if is_xliff else None))
     except errors.Malformed:
-        if content.lstrip()[:1] != b"<":
+        if not is_xliff:
             raise
         raise errors.Malformed(
             "The file is not UTF-8. Save it as UTF-8, and send it again.", "malformed_encoding"

@@ -34,7 +34,10 @@ async def show_parts(visit: Visit) -> Response:
     if not visit.session.demonstration_time:
         raise errors.NotFound("There is no such page.")
     words = visit.words
-    figures = [Figure(metrics.nps(promoters, detractors, 100)) for promoters, detractors in SCORES]
+    scores = [metrics.nps(promoters, detractors, 100) for promoters, detractors in SCORES]
+    figures = [
+        Figure(now, change=metrics.change(now, before)) for now, before in zip(scores, scores[::-1], strict=True)
+    ]
     days = [words.short_day(f"2026-11-{day:02}") for day in range(1, 1 + len(SCORES))]
     shown = shown_figure(words, figures[-1], bounds=BOUNDS)
     states = [words("On"), words("Off"), words("Open")]
@@ -58,20 +61,6 @@ async def show_parts(visit: Visit) -> Response:
             found=3,
             next_url="#",
         ),
-        events=[
-            {
-                "when": "-",
-                "text": one,
-                "kind": one,
-                "score": None,
-                "url": "",
-                "is_test": one == "waiting",
-                "details": "",
-                "comment": "",
-                "reason": "",
-            }
-            for one in ("waiting", "not_sent", "answered")
-        ],
         figures=[replace(shown, change_kind=kind, change=change) for kind, change in CHANGES],
         trend=charts.trend_view(
             words, figures, days, bounds=BOUNDS, unit="", head=(words("From"), "NPS"), finding="", title="NPS"
@@ -108,6 +97,7 @@ def _response(words: Texts, row: tuple[str, int, str, str]) -> dict[str, Any]:
 def _wrong(words: Texts) -> list[errors.FieldError]:
     texts = {
         "title": words("Give the report a title."),
+        "alert": words("Off"),
         "value-0": words("A number from {low} to {high} is expected.", low=0, high=10),
     }
     return [errors.FieldError("required", text, pointer=f"/{name}") for name, text in texts.items()]

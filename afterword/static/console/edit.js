@@ -186,6 +186,25 @@
   begin();
   if (form && location.hash === "#title") form.elements.title?.select?.();
 
+  // Words that are changed in the preview: the panel of their question opens, and gets what is typed there.
+  let wanted = "";
+  addEventListener("message", ({ data, source }) => {
+    const frame = document.querySelector("#preview iframe"), id = data?.question || wanted;
+    if (!id || source !== frame?.contentWindow) return;
+    const title = form?.action.split("?")[0].endsWith(`/edit/${id}`) && form.elements.title;
+    if (title && typeof data.words === "string") {
+      title.value = data.words;
+      title.dispatchEvent(new Event("input", { bubbles: true }));
+    } else if (title) {
+      wanted = "";
+      frame.focus();
+      source.postMessage({ question: id, words: title.value }, "*");
+    } else if (data.question) {
+      wanted = id;
+      document.querySelector(`#order [data-place="${CSS.escape(id)}"] > a:not(.plus)`)?.click();
+    }
+  });
+
   function move(place, to) {
     const send = document.getElementById("move");
     send.action = `${send.dataset.path}/${place}/move`;

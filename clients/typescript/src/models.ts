@@ -2807,7 +2807,7 @@ export interface SampleEvent {
   organization_id: string;
 }
 
-/** A text for replies and comments; its variables stand in braces. */
+/** A text for replies and comments; its variables stand in two braces. */
 export interface SavedText {
   title: string;
   body: string;

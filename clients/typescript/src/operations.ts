@@ -1433,7 +1433,7 @@ export class AlertSettings extends Family {
     return this.transport.send("GET", `/alert/settings`);
   }
 
-  /** Update the settings of cases. `due_hours` of alerts count within these hours; without `start_time` the whole of these days, holidays of the contact policy left out with `closed_on_holidays`. Variables of saved texts: `{customer_name}`, `{my_name}`, `{organization_name}`, `{alert_title}`, `{order}`. Needs `Alert.Update`. */
+  /** Update the settings of cases. `due_hours` of alerts count within these hours; without `start_time` the whole of these days, holidays of the contact policy left out with `closed_on_holidays`. Variables of saved texts: `{{ customer_name }}`, `{{ my_name }}`, `{{ organization_name }}`, `{{ alert_title }}`, `{{ order }}`. Needs `Alert.Update`. */
   updateAlertSettings(body?: models.AlertSettingsUpdate, options: { ifMatch?: string } = {}): Promise<models.AlertSettings> {
     return this.transport.send("PATCH", `/alert/settings`, options, body);
   }

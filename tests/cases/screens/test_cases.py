@@ -206,10 +206,11 @@ async def test_wrong_values(office: Desk, owner: httpx2.AsyncClient) -> None:
 
 async def test_reply(office: Desk, agent: httpx2.AsyncClient) -> None:
     path = f"/console/cases/{(await case_of_ann(office)).rpartition('/')[2]}"
-    texts = [{"title": "Sorry", "body": "Dear {customer_name}, yours {my_name}"}]
+    body = "Dear {{ customer_name | customer }}, your order {{ order | of late }}: yours {my_name} {{ other }}"
+    texts = [{"title": "Sorry", "body": body}]
     await office.api.ok("PATCH", "/alert/settings", {"saved_texts": texts})
     page = (await agent.get(f"{path}?text=0")).text
-    assert "Dear Ann, yours ben@demo.example</textarea>" in page
+    assert "Dear Ann, your order of late: yours ben@demo.example {{ other }}</textarea>" in html.unescape(page)
     key = re.search(r'name="key" value="(\w+)"', page)
     assert key is not None
     form = {"key": key[1], "subject": "Your order", "reply": "Dear Ann <b>", "then": "wait"}

@@ -59,6 +59,14 @@ def test_as_spreadsheets_save_it(separator: str) -> None:
     assert [Row("k", None, "Σωστά")] == files.read(text.encode(), target="el")
 
 
+@pytest.mark.parametrize("encoding", ["cp1253", "utf-16"])
+def test_as_older_spreadsheets_save_it(encoding: str) -> None:
+    text = "key;source;target\r\nk;Yes;Σωστά\r\n"
+    assert [Row("k", "Yes", "Σωστά")] == files.read(text.encode(encoding), target="el")
+    german = "key;source;target\r\nk;Size;Größe der Schachtel\r\n"
+    assert [Row("k", "Size", "Größe der Schachtel")] == files.read(german.encode("cp1252"), target="de")
+
+
 @pytest.mark.parametrize(
     ("inner", "rows"),
     [

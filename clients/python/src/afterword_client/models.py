@@ -2650,7 +2650,7 @@ class SampleEvent(Struct, kw_only=True):
 
 class SavedText(Struct, kw_only=True):
     """
-    A text for replies and comments; its variables stand in braces.
+    A text for replies and comments; its variables stand in two braces.
     """
 
     title: str

@@ -3546,8 +3546,8 @@ class AlertSettings(Family):
         """Update the settings of cases.
 
         `due_hours` of alerts count within these hours; without `start_time` the whole of these days, holidays of the
-        contact policy left out with `closed_on_holidays`. Variables of saved texts: `{customer_name}`, `{my_name}`,
-        `{organization_name}`, `{alert_title}`, `{order}`. Needs `Alert.Update`.
+        contact policy left out with `closed_on_holidays`. Variables of saved texts: `{{ customer_name }}`, `{{
+        my_name }}`, `{{ organization_name }}`, `{{ alert_title }}`, `{{ order }}`. Needs `Alert.Update`.
         """
         return self._transport.request("PATCH", "/alert/settings", body=body, if_match=if_match).read(
             models.AlertSettings
