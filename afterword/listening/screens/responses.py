@@ -1,29 +1,33 @@
-"""Responses of all questionnaires: the list, and beside it the one that is open."""
+"""Responses of all questionnaires: the list, beside it the one that is open, its saved views, and those held back."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode
 
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.instances import files, service as instances, tags
+from afterword.asking.instances import files, service as instances, spam, tags
 from afterword.asking.instances.call_backs import get_call
+from afterword.asking.instances.spam import LISTING, STATES, Decision, State
 from afterword.asking.instances.store import Instance
 from afterword.asking.links.public_links import LINK
 from afterword.console.answers import answers_of, note_person
 from afterword.console.response_list import CHANNELS, RESPONSES, TAG_CHARACTERS_MAX, ResponseFilter, done, list_of
-from afterword.console.screens import Screens, Visit, download
+from afterword.console.screens import Database, Screens, Undo, Visit, download
+from afterword.core.answers.suspicion import FLAGS, Judgement
 from afterword.core.text import words as search_words
-from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
-from afterword.kit.ui.text import call_text
+from afterword.kit.texts import Marked, Texts
+from afterword.kit.ui.lists import address, page_links, page_of
+from afterword.kit.ui.text import call_text, near_moment
 from afterword.kit.web import html
 from afterword.listening.responses import reads, service as responses
-from afterword.listening.responses.views import SHOWN_MAX
-from afterword.listening.screens import saved_views
+from afterword.listening.responses.service import SavedView
+from afterword.listening.responses.views import SHOWN_MAX, VIEW, in_order, may_remove
 from afterword.listening.screens.questionnaire_results import RESULTS, results_url
-from afterword.listening.screens.spam import COUNTED_MAX, DOUBTFUL, decisions_of, signs_of
 from afterword.listening.screens.taggings import TAGGINGS, actions_of
 from afterword.people.screens.people import timeline_rows
 from afterword.sending.queue import service as queue
@@ -57,7 +61,7 @@ async def list_responses(visit: Visit) -> Response:
         "responses.html",
         title=visit.words("Responses"),
         open=None,
-        views=saved_views.shown(visit, options.views, choice),
+        views=_saved_views(visit, options.views, choice),
         may_share=visit.caller.limit is None,
         may_tag_many=visit.may_open(TAGGINGS),
         actions=actions_of(visit.words),
@@ -211,3 +215,117 @@ async def add_tag(visit: Visit) -> Response:
 async def remove_tag(visit: Visit) -> Response:
     await visit.change(tags.remove, caller=visit.caller, **visit.ids, tag=visit.form.text("tag"), now=visit.now)
     return html.redirect(ResponseFilter.read(visit.query).url(visit.id("instance_id")))
+
+
+VIEWS: Final = f"{RESPONSES}/views"
+
+
+@routes.post(VIEWS, scope="Questionnaire Instance.Read", for_limited="part")
+async def save_view(visit: Visit, db: Database) -> Response:
+    choice = ResponseFilter.read(visit.query)
+    columns = {
+        "title": visit.form.text("title"),
+        "query": urlencode({**choice.query, "after": "", "since": ""}),
+        "shared": bool(visit.form.text("shared")),
+    }
+    await nouns.create(VIEW, db, columns=columns, **visit.acting)
+    return visit.did(choice.url(), "view")
+
+
+@routes.post(f"{VIEWS}/{{view_id}}", scope="Questionnaire Instance.Read", for_limited="part")
+async def remove_view(visit: Visit, db: Database) -> Response:
+    """Remove it at once; the way back saves it again, as one's own."""
+    view = await nouns.get(VIEW, db, caller=visit.caller, key=visit.id("view_id"))
+    if visit.caller.limit is not None and view.user_id != visit.caller.user_id:
+        raise errors.NotFound("There is no such view.")
+    await nouns.delete(VIEW, db, key=view.view_id, **visit.acting)
+    fields = {"title": view.title, "shared": "1" if view.shared and visit.caller.limit is None else ""}
+    return visit.did(RESPONSES, "view_removed", Undo(f"{VIEWS}?{view.query}", fields))
+
+
+def _saved_views(visit: Visit, views: Sequence[SavedView], choice: ResponseFilter) -> list[dict[str, Any]]:
+    here = choice.url()
+    found: list[dict[str, Any]] = []
+    for view in in_order(views, caller=visit.caller):
+        # A query that no longer reads as it was saved is the filter of those parts that do.
+        url = ResponseFilter.read(dict(parse_qsl(view.query))).url()
+        found.append(
+            {
+                "title": view.title,
+                "url": url,
+                "is_current": url == here,
+                "remove_url": f"{VIEWS}/{view.view_id}" if may_remove(visit.caller, view.user_id) else "",
+            }
+        )
+    return found
+
+
+DOUBTFUL: Final = f"{RESPONSES}/doubtful"
+COUNTED_MAX: Final = 100
+FLAG_TEXTS: Final[Mapping[str, Marked]] = {
+    "burst": "one of many within a minute from the same network",
+    "too_fast": "sent faster than anyone can read",
+    "hidden_field": "a field that people cannot see was filled in",
+    "provisional": "provisional: the page was only looked at, nobody confirmed the score",
+    "many_links": "several scores of one mail were opened",
+    "one_network": "mails of other people were opened from the same network within seconds",
+    "automated": "a program opened the page",
+    "speeding": "answered in less than a third of the usual time",
+    "straight_lining": "the same answer in all rows",
+}
+
+
+@routes.get(DOUBTFUL, scope="Questionnaire Instance.Read")
+async def list_doubtful(visit: Visit, db: Database) -> Response:
+    words, query = visit.words, visit.query
+    state: State = next((one for one in STATES if one == query.get("state")), "held")
+    flag = next((one for one in FLAGS if one == query.get("flag")), None)
+    found = await spam.list_doubtful(db, **visit.caller.reach, state=state, flag=flag, page=page_of(LISTING, query))
+    counts = await spam.count_doubtful(db, **visit.caller.reach, states=STATES, limit=COUNTED_MAX)
+    return visit.page(
+        "doubtful.html",
+        title=words("Suspicious responses"),
+        flags=[("", words("All"))] + [(one, signs_of(words, [one])) for one in FLAGS],
+        flag=flag or "",
+        state=state,
+        action=address(DOUBTFUL, state=state, flag=flag),
+        decisions=decisions_of(visit, state),
+        counts=[(one, words.count(counts[one], is_capped=counts[one] == COUNTED_MAX)) for one in STATES],
+        rows=[(one, near_moment(words, one.submitted_time, now=visit.now, zone=visit.zone)) for one in found.items],
+        signs_of=partial(signs_of, words),
+        **page_links(found, query, DOUBTFUL, state=state, flag=flag),
+    )
+
+
+@routes.post(DOUBTFUL, scope="Questionnaire Instance.Update")
+async def judge_many(visit: Visit, db: Database) -> Response:
+    """Those that were ticked, or all that the page showed."""
+    ids = visit.form.all("shown" if visit.form.text("among") else "id")
+    here = address(DOUBTFUL, state=visit.query.get("state"), flag=visit.query.get("flag"))
+    return await _judge(visit, db, ids[: spam.JUDGED_MAX], back=here)
+
+
+@routes.post(f"{RESPONSES}/{{instance_id}}/judgement", scope="Questionnaire Instance.Update")
+async def judge_one(visit: Visit, db: Database) -> Response:
+    instance_id = visit.id("instance_id")
+    await instances.get(db, caller=visit.caller, instance_id=instance_id)
+    return await _judge(visit, db, [instance_id], back=f"{RESPONSES}/{instance_id}")
+
+
+async def _judge(visit: Visit, db: Database, instance_ids: Sequence[str], *, back: str) -> Response:
+    decision: Decision = "accepted" if visit.form.text("judgement") == "accepted" else "rejected"
+    count = await spam.judge(db, caller=visit.caller, instance_ids=instance_ids, decision=decision, now=visit.now)
+    return html.redirect(done(back, "judged") if count else back)
+
+
+def signs_of(words: Texts, flags: Sequence[str]) -> str:
+    return "; ".join(words(FLAG_TEXTS[flag]) for flag in FLAGS if flag in flags)
+
+
+def decisions_of(visit: Visit, state: State | Judgement) -> list[tuple[str, str]]:
+    if state == "marked" or "Questionnaire Instance.Update" not in visit.caller.scopes:
+        return []
+    words = visit.words
+    return [
+        (name, text) for name, text in (("accepted", words("Accept")), ("rejected", words("Reject"))) if name != state
+    ]
