@@ -1,4 +1,4 @@
-"""Responses of all questionnaires: the list, beside it the one that is open, its saved views, and those held back."""
+"""Responses of all questionnaires: the list, the one that is open, saved views, those held back, and tags."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode
 
+from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors
@@ -15,20 +16,29 @@ from afterword.asking.instances.spam import LISTING, STATES, Decision, State
 from afterword.asking.instances.store import Instance
 from afterword.asking.links.public_links import LINK
 from afterword.console.answers import answers_of, note_person
-from afterword.console.response_list import CHANNELS, RESPONSES, TAG_CHARACTERS_MAX, ResponseFilter, done, list_of
+from afterword.console.response_list import (
+    CHANNELS,
+    RESPONSES,
+    TAG_CHARACTERS_MAX,
+    ResponseFilter,
+    chips_of,
+    done,
+    list_of,
+)
 from afterword.console.screens import Database, Screens, Undo, Visit, download
 from afterword.core.answers.suspicion import FLAGS, Judgement
 from afterword.core.text import words as search_words
+from afterword.core.wire.lists import Page
 from afterword.kit.nouns import service as nouns
 from afterword.kit.texts import Marked, Texts
-from afterword.kit.ui.lists import address, page_links, page_of
+from afterword.kit.ui.lists import ROWS, address, page_links, page_of
 from afterword.kit.ui.text import call_text, near_moment
 from afterword.kit.web import html
-from afterword.listening.responses import reads, service as responses
-from afterword.listening.responses.service import SavedView
+from afterword.listening.responses import reads, service as responses, taggings
+from afterword.listening.responses.service import FOUND_MAX, SavedView
+from afterword.listening.responses.taggings import TAG_LISTING, Action
 from afterword.listening.responses.views import SHOWN_MAX, VIEW, in_order, may_remove
 from afterword.listening.screens.questionnaire_results import RESULTS, results_url
-from afterword.listening.screens.taggings import TAGGINGS, actions_of
 from afterword.people.screens.people import timeline_rows
 from afterword.sending.queue import service as queue
 
@@ -329,3 +339,123 @@ def decisions_of(visit: Visit, state: State | Judgement) -> list[tuple[str, str]
     return [
         (name, text) for name, text in (("accepted", words("Accept")), ("rejected", words("Reject"))) if name != state
     ]
+
+
+TAGS: Final = f"{RESPONSES}/tags"
+NAME: Final = f"{TAGS}/name"
+REMOVAL: Final = f"{TAGS}/removal"
+LONGEST_DAYS: Final = 3_650
+
+
+@routes.get(TAGS, scope="Tag.Read")
+async def list_tags(visit: Visit) -> Response:
+    words, after = visit.words, visit.query.get("after", "")
+    page = Page.first(TAG_LISTING, limit=ROWS)
+    found = await visit.load(
+        tags.list_words, **visit.caller.reach, page=replace(page, after=(after, after)) if after else page
+    )
+    is_free = not visit.caller.is_limited
+    return visit.page(
+        "tags.html",
+        title=words("Tags"),
+        may_rename=is_free and "Tag.Update" in visit.caller.scopes,
+        removal_url=REMOVAL if is_free and "Tag.Delete" in visit.caller.scopes else "",
+        rows=[(one.tag, words.count(one.count, is_capped=one.is_part)) for one in found.items],
+        url_of=lambda tag: ResponseFilter(tag=tag, period=str(LONGEST_DAYS)).url(),
+        name_url_of=lambda tag: address(NAME, tag=tag),
+        next_url=address(TAGS, after=found.items[-1].tag) if found.next_key is not None else "",
+        first_url=TAGS if after else "",
+    )
+
+
+@routes.get(NAME, scope="Tag.Update")
+async def name_form(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
+    tag = visit.form.text("old") or visit.query.get("tag", "")
+    return visit.page(
+        "tag.html",
+        title=visit.words("Rename the tag “{tag}”", tag=tag),
+        refusal=refusal,
+        tag=tag,
+        name=visit.form.text("tag") or tag,
+        url=NAME,
+        back=TAGS,
+    )
+
+
+@routes.post(NAME, scope="Tag.Update", again=(errors.Invalid, errors.Conflict))
+async def rename(visit: Visit) -> Response:
+    form = visit.form
+    await visit.change(tags.rename, caller=visit.caller, text=form.text("old"), to=form.text("tag"), now=visit.now)
+    return html.redirect(f"{TAGS}?done=renamed")
+
+
+@routes.post(REMOVAL, scope="Tag.Delete")
+async def remove(visit: Visit, db: Database) -> Response:
+    """Remove it everywhere at once; the page that follows takes it back, for thirty days."""
+    made = await taggings.remove_everywhere(db, caller=visit.caller, tag=visit.form.text("tag"), now=visit.now)
+    return html.redirect(f"{RESPONSES}/taggings/{made.tagging_id}")
+
+
+TAGGINGS: Final = f"{RESPONSES}/taggings"
+TAGGING: Final = f"{TAGGINGS}/{{tagging_id}}"
+REFRESH_SECONDS: Final = "2"
+
+
+@routes.get(TAGGINGS, scope="Tag.Create")
+async def count_first(visit: Visit, db: Database) -> Response:
+    """The number of responses that match, before all of them are tagged."""
+    visit.caller.require("Questionnaire Instance.Read")
+    words, choice = visit.words, ResponseFilter.read(visit.query).fixed(visit)
+    theme = await choice.theme(visit, db)
+    asked = choice.asked(visit, theme)
+    found = await responses.select(db, **asked, limit=FOUND_MAX)
+    return visit.page(
+        "tagging_all.html",
+        title=words.plural("Tag {n} response", "Tag {n} responses", len(found)),
+        filters=[text for text, _ in await chips_of(visit, db, choice, theme)],
+        count=len(found),
+        action=choice.url("taggings"),
+        actions=actions_of(visit.words),
+        back=ResponseFilter.read(visit.query).url(),
+    )
+
+
+@routes.post(TAGGINGS, scope="Tag.Create")
+async def tag_responses(visit: Visit, db: Database) -> Response:
+    choice, form = ResponseFilter.read(visit.query), visit.form
+    action: Action = "remove" if form.text("action") == "remove" else "add"
+    made = await taggings.begin(
+        db,
+        **choice.asked(visit, await choice.theme(visit, db)),
+        tag=form.text("tag"),
+        action=action,
+        instance_ids=None if form.text("among") == "all" else form.all("id"),
+        now=visit.now,
+    )
+    return html.redirect(choice.url(f"taggings/{made.tagging_id}"))
+
+
+def actions_of(words: Texts) -> list[tuple[str, str]]:
+    return [("add", words("Add")), ("remove", words("Remove"))]
+
+
+@routes.get(TAGGING, scope="Tag.Read")
+async def show_tagging(visit: Visit) -> Response:
+    tagging = await visit.find(taggings.get_record)
+    choice = ResponseFilter.read(visit.query)
+    response = visit.page(
+        "tagging.html",
+        title=visit.words("Tag: {tag}", tag=tagging.tag),
+        tagging=tagging,
+        back=choice.url(),
+        undo_url=choice.url(f"taggings/{tagging.tagging_id}/undo"),
+    )
+    if tagging.state in {"running", "undoing"}:
+        response.headers["Refresh"] = REFRESH_SECONDS
+    return response
+
+
+@routes.post(f"{TAGGING}/undo", scope="Tag.Create")
+async def undo_tagging(visit: Visit) -> Response:
+    await visit.change(taggings.undo, caller=visit.caller, **visit.ids, now=visit.now)
+    return html.redirect(ResponseFilter.read(visit.query).url(f"taggings/{visit.id('tagging_id')}"))
