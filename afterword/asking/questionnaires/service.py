@@ -205,28 +205,9 @@ async def create_from_file(
     return questionnaire, give_id
 
 
-async def _add(
-    db: Database,
-    *,
-    organization_id: str,
-    questionnaire_id: str,
-    application_id: str,
-    settings: Mapping[str, object],
-    slug: str | None = None,
-    now: datetime,
-    actor: Caller | None,
-) -> Questionnaire:
-    """A new questionnaire. Raises Conflict for a `slug` that another transaction takes meanwhile."""
-    made = await store.insert_questionnaire(
-        db,
-        organization_id=organization_id,
-        questionnaire_id=questionnaire_id,
-        application_id=application_id,
-        slug=slug,
-        settings=settings,
-        now=now,
-        by=actor and actor.actor_id,
-    )
+async def _add(db: Database, *, now: datetime, actor: Caller | None, **new: Any) -> Questionnaire:
+    """A new questionnaire, of which the store is given these. Raises Conflict for a slug that is taken meanwhile."""
+    made = await store.insert_questionnaire(db, **new, now=now, by=actor and actor.actor_id)
     if made is None:
         raise errors.Conflict("Another import of this file is under way; try again.")
     await _record(db, made, "questionnaire.created", now=now, actor=actor)

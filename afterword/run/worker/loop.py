@@ -123,7 +123,7 @@ def captured(pool: db.Pool, channel_ids: Sequence[int] = ()) -> dict[int, Channe
     """The channels that need nothing from outside: links, the outbox, and the outbox in place of `channel_ids`."""
 
     async def save(message: Message) -> None:
-        await db.change(pool, outbox.capture, message=message)
+        await db.change(pool, outbox.insert_message, message=message)
 
     channel = OutboxChannel(save)
     return {LINK: LinkChannel(), OUTBOX: channel, **dict.fromkeys(channel_ids, channel)}
