@@ -195,8 +195,7 @@ class Middleware:
         except errors.Refusal as refusal:
             if answer.has_started:
                 raise
-            if isinstance(refusal, errors.Unavailable) and refusal.__cause__ is not None:
-                self._tell(refusal.__cause__)
+            self._tell(refusal)
             await self._refuse(refusal, scope, answer)
         except Exception:
             logger.exception("request failed", method=method)
@@ -251,10 +250,10 @@ class Middleware:
         scope["path"] = await self._gate.path(scope, scope["afterword.headers"])
         await self._app(scope, receive, send)
 
-    def _tell(self, cause: BaseException) -> None:
+    def _tell(self, refusal: errors.Refusal) -> None:
         """Log why: a database or folder whose disk is full still serves what only reads, and is ready."""
-        now = asyncio.get_running_loop().time()
-        if now >= self._quiet_until:
+        cause, now = refusal.__cause__, asyncio.get_running_loop().time()
+        if isinstance(refusal, errors.Unavailable) and cause is not None and now >= self._quiet_until:
             self._quiet_until = now + QUIET_SECONDS
             logger.warning("a request is refused for now", cause=str(cause).partition("\n")[0])
 
