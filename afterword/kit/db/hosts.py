@@ -51,10 +51,7 @@ SAID = (  # by a server or the driver: nothing is wrong with the statement
     asyncpg.InternalClientError,  # an exchange was cut while the server went away
 )
 AWAY = (*SAID, TimeoutError, OSError)
-WITHIN: Final = (
-    *(*SAID, ConnectionResetError, asyncpg.LockNotAvailableError),
-    *(asyncpg.InsufficientPrivilegeError, asyncpg.InvalidSchemaNameError),
-)
+_REFUSED: Final = (asyncpg.LockNotAvailableError, asyncpg.InsufficientPrivilegeError, asyncpg.InvalidSchemaNameError)
 
 STARVED: Final = (
     f"The database took a connection and gave no answer on it within {ANSWER_SECONDS_MAX} seconds. A pooler before it "
@@ -231,7 +228,11 @@ async def open_session(url: str, settings: Mapping[str, str] = SESSION_SETTINGS)
         try:
             raw = await hosts.connect(url, server_settings=settings)
             stack.callback(raw.terminate)
-            refusals = WITHIN  # other errors of files and sockets are not the database's
+            refusals = (
+                *SAID,
+                ConnectionResetError,
+                *_REFUSED,
+            )  # other errors of files and sockets are not the database's
             await limit_transactions(raw, seconds=0)
             yield raw
         except refusals as error:

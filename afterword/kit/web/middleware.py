@@ -38,7 +38,7 @@ ALLOWED_HEADERS: Final = (
 PROBES: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 REQUESTS_MIN: Final = 40  # at once, always admitted
 WAIT_SECONDS: Final = 0.015
-QUIET_SECONDS: Final = 60.0  # between two lines of the log about the database
+QUIET_SECONDS: Final = 60.0  # between two lines of the log about what is away
 INTERVAL_SECONDS: Final = 0.02  # also the length of a burst that is no overload
 CALM_SECONDS: Final = 1.0  # without a refusal end the overload
 OLD_SHARE: Final = 0.9  # smoothing factor of the moving average of completions
@@ -195,8 +195,7 @@ class Middleware:
         except errors.Refusal as refusal:
             if answer.has_started:
                 raise
-            if isinstance(refusal, errors.Unavailable) and refusal.__cause__ is not None:
-                self._tell(refusal.__cause__)
+            self._tell(refusal)
             await self._refuse(refusal, scope, answer)
         except Exception:
             logger.exception("request failed", method=method)
@@ -251,12 +250,12 @@ class Middleware:
         scope["path"] = await self._gate.path(scope, scope["afterword.headers"])
         await self._app(scope, receive, send)
 
-    def _tell(self, cause: BaseException) -> None:
-        """Log why: a database whose disk is full answers all that only reads, and is ready."""
-        now = asyncio.get_running_loop().time()
-        if now >= self._quiet_until:
+    def _tell(self, refusal: errors.Refusal) -> None:
+        """Log why: a database or folder whose disk is full still serves what only reads, and is ready."""
+        cause, now = refusal.__cause__, asyncio.get_running_loop().time()
+        if isinstance(refusal, errors.Unavailable) and cause is not None and now >= self._quiet_until:
             self._quiet_until = now + QUIET_SECONDS
-            logger.warning("the database refused a request", cause=str(cause).partition("\n")[0])
+            logger.warning("a request is refused for now", cause=str(cause).partition("\n")[0])
 
     async def _refuse(self, refusal: errors.Refusal, scope: Scope, answer: "_Answer") -> None:
         if _is_page(scope):

@@ -170,7 +170,8 @@ async def _trace(visit: Visit, db: Database, instance: Instance) -> list[dict[st
     tries = item.attempts if item else 0
     begin = words("Message asked for") if item else words("Link issued")
     if instance.link_id:
-        begin, planned = words("Started from a public link"), await _link_title(visit, db, instance.link_id)
+        link = await nouns.find(LINK, db, organization_id=visit.caller.organization_id, key=instance.link_id)
+        begin, planned = words("Started from a public link"), link.title if link else ""
     if instance.response_import_id:
         begin = words("Started in another system")
     steps = (
@@ -197,11 +198,6 @@ async def _call(visit: Visit, db: Database, instance: Instance) -> dict[str, str
         return None
     when = call_text(visit.words, call.from_time, call.until_time, now=visit.now, zone=visit.zone)
     return {"when": when, "number": call.number or "", "note": call.note or ""}
-
-
-async def _link_title(visit: Visit, db: Database, link_id: str) -> str:
-    link = await nouns.find(LINK, db, organization_id=visit.caller.organization_id, key=link_id)
-    return link.title if link else ""
 
 
 @routes.post(f"{ONE}/read", scope="Questionnaire Instance.Read", for_limited="part")

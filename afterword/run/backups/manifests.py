@@ -22,9 +22,9 @@ import pyrage
 
 from afterword import errors
 from afterword.kit.db import Database
+from afterword.kit.files import sync, write_whole
 from afterword.kit.web.metrics import Sample
 from afterword.run.backups import store
-from afterword.run.embedded import sync
 
 AGE_PACKAGE: Final[Any] = pyrage  # compiled, without types
 SUFFIX: Final = ".age"
@@ -164,18 +164,10 @@ class Folder:
         self.path = path
 
     def put(self, name: str, content: bytes) -> None:
-        path = self.path / name
-        part = path.with_name(f".{path.name}.part")
         with _sentence(self.path):
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with open(part, "wb", opener=lambda file, flags: os.open(file, flags, 0o600)) as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(path)
-            for folder in {path.parent, self.path}:
-                with suppress(OSError):  # some network file systems know no such thing
-                    sync(folder)
+            write_whole(self.path / name, content)
+            with suppress(OSError):
+                sync(self.path)
 
     def get(self, name: str) -> bytes:
         with _sentence(self.path):

@@ -19,7 +19,7 @@ from afterword import __version__, errors
 from afterword.core import keys
 from afterword.core.keys import Secret
 from afterword.core.wire.site import Site
-from afterword.kit import db, log, settings, telemetry as collecting
+from afterword.kit import db, files, log, settings, telemetry as collecting
 from afterword.kit.db.replicas import Replica
 from afterword.run import embedded, migrations
 from afterword.run.cli import CommandError
@@ -319,17 +319,10 @@ def new_secret() -> str:
 
 
 def write_whole(file: Path, text: str) -> None:
-    """The old content or the new, never a part, readable by its owner alone. Raises CommandError."""
-    part = file.with_name(f".{file.name}.part")
+    """Raises CommandError."""
     try:
-        with open(part, "w", encoding="ascii", opener=lambda path, flags: os.open(path, flags, 0o600)) as made:
-            made.write(text)
-            made.flush()
-            os.fsync(made.fileno())
-        part.replace(file)
+        files.write_whole(file, text.encode())
     except OSError as error:
-        with suppress(OSError):
-            part.unlink()
         raise CommandError(f"{file} cannot be written: {error.strerror}.") from error
 
 

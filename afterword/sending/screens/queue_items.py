@@ -458,10 +458,6 @@ def item_filter_of(visit: Visit, chosen: SendingFilter, *, tab: str) -> Requeste
     )
 
 
-def tab_of(status: PublicItem) -> str:
-    return next(tab for tab, statuses in STATUSES.items() if tab != "all" and status in statuses)
-
-
 def reason_of(chosen: SendingFilter) -> str | None:
     return "" if chosen.reason == NO_REASON else chosen.reason or None
 

@@ -59,7 +59,7 @@ class TestPaths:
             problem(await client.get(f"/note/{name}"), 404, "not_found")
 
 
-async def test_why_the_database_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_why_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who reads the log learns of a full disk; whoever asked, and how often, does not matter."""
 
     async def app(scope: Any, _receive: Any, _send: Any) -> None:
@@ -73,7 +73,7 @@ async def test_why_the_database_refuses(monkeypatch: pytest.MonkeyPatch) -> None
                 assert 503 == (await client.get(path)).status_code
             monkeypatch.setattr(served, "_quiet_until", 0.0)
             await client.get("/full")
-    said = {"event": "the database refused a request", "log_level": "warning"}
+    said = {"event": "a request is refused for now", "log_level": "warning"}
     assert [{**said, "cause": "could not extend file: No space left on device"}] * 2 == logged
 
 

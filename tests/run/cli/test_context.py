@@ -51,8 +51,8 @@ class TestSecret:
             await secret_of(tmp_path / "file" / "data")
 
     def test_written_whole_or_not_at_all(self, tmp_path: Path) -> None:
-        with pytest.raises(CommandError, match="cannot be written: No such file or directory"):
-            context.write_whole(tmp_path / "absent" / context.SECRET_FILE, "s")
+        with pytest.raises(CommandError, match="cannot be written: "):
+            context.write_whole(Path(__file__) / context.SECRET_FILE, "s")
         (tmp_path / context.SECRET_FILE / "in the way").mkdir(parents=True)
         with pytest.raises(CommandError, match="cannot be written"):
             context.write_whole(tmp_path / context.SECRET_FILE, "s")
