@@ -12,8 +12,10 @@ from afterword.core.messaging import reply_text
 from afterword.core.messaging.addresses import is_among
 from afterword.core.organizations.access import Caller, installation
 from afterword.core.scheduling import retries
+from afterword.core.scheduling.statuses import SUPPRESSED
 from afterword.core.text import locales
 from afterword.core.wire.site import Site
+from afterword.errors import Sentence
 from afterword.events import service as events
 from afterword.kit.db import Database
 from afterword.kit.db.columns import arrays, columns_of, qualified
@@ -334,7 +336,8 @@ async def route_of(db: Database, *, organization_id: str, alert_instance_id: str
     if route.address is None:
         raise errors.Conflict("No e-mail address of this customer is known.", "no_address")
     if reasons := [each for each in route.suppressions if each != UNSUBSCRIBED]:
-        raise errors.Conflict(f"This address must not be written to ({reasons[0]}).", "no_address")
+        said = Sentence("This address must not be written to: {reason}.", reason=Sentence(SUPPRESSED[reasons[0]]))
+        raise errors.Conflict(said, "no_address")
     if route.pipeline_id is None:
         raise errors.Conflict("The questionnaire has no e-mail pipeline to send the mail.", "no_sender")
     return route

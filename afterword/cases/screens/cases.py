@@ -63,7 +63,7 @@ async def reply_draft(
             db, organization_id=visit.caller.organization_id, alert_instance_id=item.alert_instance_id, now=visit.now
         )
     except errors.Conflict as refusal:
-        return ReplyDraft(refusal.detail or "", "", "", "", key, titles)
+        return ReplyDraft(visit.words.said(refusal.detail), "", "", form.text("reply"), key, titles)
     words = texts_of(DOMAIN, route.locale)
     organization = visit.session.organization_name
     if subject:

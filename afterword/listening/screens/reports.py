@@ -321,6 +321,7 @@ async def _page(
         shares=[
             {
                 "url": f"{wanted.path}/share/{one.share_id}/end",
+                "made": visit.words.moment(one.created_time, time_zone=visit.zone),
                 "until": visit.words.moment(one.expires_time, time_zone=visit.zone),
                 "has_ended": one.expires_time <= visit.now,
             }

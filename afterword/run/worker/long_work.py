@@ -227,6 +227,8 @@ class Shipper(LongWorker[RunRecord]):
         try:
             target = schedules.target_of(data_set.schedule, self._site)
             async with stores.opened(target, allowed=self._site.networks, now=now) as store:
+                if not await store.has(CODEBOOK):  # somebody emptied the place, or another disk took it
+                    days = await db.change(self._pool, datasets.plan, data_set=data_set, is_lost=True)
                 await stores.put_bytes(store, CODEBOOK, data_set.codebook)
                 for day in days:
                     if stop.is_set():

@@ -235,7 +235,16 @@ async def test_nobody_to_write_to(office: Desk, owner: httpx2.AsyncClient) -> No
     page = (await owner.get(f"/console/cases/{case_id}?text=9")).text
     assert "No e-mail address of this customer is known." in page
     refused = await owner.post(f"/console/cases/{case_id}/message", data={"subject": "a", "reply": "Kept text"})
-    assert 409 == refused.status_code
+    assert (409, True) == (refused.status_code, ">Kept text</p>" in refused.text)
+
+
+async def test_an_address_that_must_not_be_written_to(office: Desk, agent: httpx2.AsyncClient) -> None:
+    """The reason is said in the reader's language, by no code of the API."""
+    path = f"/console/cases/{(await case_of_ann(office)).rpartition('/')[2]}"
+    given = {"channel_id": 1, "identifier": "ann@example.com", "reason": "hard_bounce"}
+    await office.api.ok("POST", "/suppression", given)
+    page = (await agent.get(path, headers={"Accept-Language": "de"})).text
+    assert "An diese Adresse darf nicht geschrieben werden: \u2068die Adresse gab es nicht\u2069." in page
 
 
 async def test_whole_mail(office: Desk, agent: httpx2.AsyncClient) -> None:
