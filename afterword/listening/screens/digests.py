@@ -43,6 +43,8 @@ CASES_MAX: Final = 5
 COMMENTS_SEEN: Final = 50  # the newest of a band, of which the best or worst is taken
 COMMENT_CHARACTERS_MAX: Final = 400
 QUOTED: Final[tuple[tuple[Marked, str], ...]] = (("Best comment", "promoter"), ("Worst comment", "detractor"))
+ASKED: Final[Marked] = "{organization} would like to mail you “{report}” {regularly}."
+MAILED: Final[Marked] = "{organization} mails you “{report}” {regularly}."
 STOP: Final = "/console/digest"
 CONSENT: Final = "/console/digest-consent"
 
@@ -73,7 +75,7 @@ async def content_of(
         "stop": words("Stop these e-mails"),
     }
     if digest.is_asked:
-        return content | await _question(db, words, caller, digest, name=name, regularly=regularly, secret=secret)
+        return content | await _question(db, words, caller, digest, name=name, secret=secret)
     is_reader = digest.recipient is None or (
         await users.get_user_by_email(db, organization_id=organization_id, email=digest.recipient)
     )
@@ -100,17 +102,12 @@ async def content_of(
 
 
 async def _question(
-    db: Database, words: Texts, caller: Caller, digest: ReportDigest, *, name: str, regularly: str, secret: bytes
+    db: Database, words: Texts, caller: Caller, digest: ReportDigest, *, name: str, secret: bytes
 ) -> dict[str, Any]:
     """The first mail to another address: it has no figures, and nothing else is sent until somebody agrees."""
     key = digest.organization_id, digest.digest_id
     token = digests.link_token(*key, secret=secret, purpose=digests.CONSENT_PURPOSE)
-    asked = words(
-        "{organization} would like to mail you “{report}” {regularly}.",
-        organization=name,
-        report=await _title(db, words, caller, digest),
-        regularly=regularly,
-    )
+    asked = await _said(db, words, caller, digest, ASKED)
     subject = words("May {organization} mail you its figures?", organization=name)
     return {
         "subject": subject,
@@ -123,10 +120,14 @@ async def _question(
     }
 
 
-async def _title(db: Database, words: Texts, caller: Caller, digest: ReportDigest) -> str:
-    if digest.report_id is None:
-        return words("Overview")
-    return (await custom_reports.get(db, caller=caller, report_id=digest.report_id)).title
+async def _said(db: Database, words: Texts, caller: Caller, digest: ReportDigest, sentence: Marked) -> str:
+    """The sentence with whose report comes how often."""
+    organization = await organizations.get_organization(db, organization_id=digest.organization_id)
+    report = words("Overview")
+    if digest.report_id is not None:
+        report = (await custom_reports.get(db, caller=caller, report_id=digest.report_id)).title
+    name = organization.display_name if organization else ""
+    return words(sentence, organization=name, report=report, regularly=words(REGULARLY[digest.frequency]))
 
 
 def _brand(name: str, theme: Theme) -> dict[str, Any]:
@@ -313,18 +314,10 @@ async def confirm_link(guest: Guest, db: Database) -> Response:
         return _ended(guest)
     if is_consent and not digest.is_asked:
         return _agreed(guest)
-    organization = await organizations.get_organization(db, organization_id=digest.organization_id)
-    names = {
-        "organization": organization.display_name if organization else "",
-        "report": await _title(db, words, installation(digest.organization_id), digest),
-        "regularly": words(REGULARLY[digest.frequency]),
-    }
-    if is_consent:
-        title, button = words("Get these figures by mail?"), words("Agree, and get the mail")
-        text = words("{organization} would like to mail you “{report}” {regularly}.", **names)
-    else:
-        title, button = words("Stop these e-mails?"), words("Stop these e-mails")
-        text = words("{organization} mails you “{report}” {regularly}.", **names)
+    title = words("Get these figures by mail?") if is_consent else words("Stop these e-mails?")
+    button = words("Agree, and get the mail") if is_consent else words("Stop these e-mails")
+    sentence = ASKED if digest.is_asked else MAILED
+    text = await _said(db, words, installation(digest.organization_id), digest, sentence)
     return guest.page("digest_stop.html", title=title, text=text, action=guest.request.url.path, button=button)
 
 

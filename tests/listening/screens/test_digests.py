@@ -177,6 +177,7 @@ class TestOtherAddress:
         await add(browser, recipient="ann@elsewhere.example")
         [question] = await due(shops, now + timedelta(seconds=1))
         async with browser_of(shops.pool) as guest:
+            assert "would like to mail you “Overview” every week." in plain((await guest.get(stop_of(question))).text)
             assert "These e-mails are stopped" in (await guest.post(stop_of(question))).text
         assert "No report is mailed yet." in (await browser.get(MAILS)).text
 
