@@ -120,7 +120,7 @@ class Form(msgspec.Struct, frozen=True):
         """None where none was chosen. Raises Invalid for an empty one."""
         content = self.files.get(name)
         if content is not None and not content.strip():
-            raise errors.Invalid.at(f"/{name}", "empty", "This file is empty.")
+            raise errors.Invalid.at(f"/{name}", "too_short", "This file is empty.")
         return content
 
     def all(self, name: str) -> list[str]:

@@ -108,7 +108,7 @@ class TestLoggedOut:
             )
 
     async def test_with_a_file_can_be_sent_again(self, office: Office) -> None:
-        """What was typed stays; the file is chosen again."""
+        """The page keeps the text; the file is chosen again."""
         async with browser_of(office.pool) as client:
             new = "/console/settings/pictures"
             late = await client.post(new, data={"title": "Our “logo”"}, files={"file": ("a.png", b"picture")})
@@ -118,7 +118,7 @@ class TestLoggedOut:
             assert ("a.png", True) == (*re.findall(r'id="file-hint">([^<]*)', late.text), 'type="file"' in late.text)
 
     async def test_with_a_secret_can_be_sent_again(self, office: Office) -> None:
-        """What was typed stays; the secret is asked for again, with room for lines where it had some."""
+        """The page keeps the text; it asks for the secret again, with room for lines where it had some."""
         async with browser_of(office.pool) as client:
             account = {"kind": "smtp", "host": "mail.example", "username": "ann"}
             late = await client.post("/console/settings/providers/new", data={**account, "password": "se cret"})
@@ -228,7 +228,7 @@ class TestForm:
         assert (None, b"x") == (form.file("picture"), form.file("logo"))
         with pytest.raises(errors.Invalid) as raised:
             form.file()
-        assert [("/file", "empty")] == [(one.pointer, one.code) for one in raised.value.errors]
+        assert [("/file", "too_short")] == [(one.pointer, one.code) for one in raised.value.errors]
 
     def test_ok(self) -> None:
         form = screens.read_form(b"a=+x+&a=y&b=%C3%A9%00&c=1%0D%0A2")

@@ -71,7 +71,7 @@ class Limit(msgspec.Struct, frozen=True):
 
 
 class OutOfLimit(errors.Forbidden):
-    """What cannot be limited is asked of a caller with a limit; its sentence has the `name` that the limit is by."""
+    """A caller with a limit asks for what cannot be limited; the sentence has the `name` that the limit is by."""
 
 
 class Part(TypedDict):

@@ -79,13 +79,11 @@ async def _check(change: Change[Application]) -> None:
 async def _delete_removed(db: Database, *, organization_id: str, application_id: str) -> None:
     """Delete removed alerts without cases, and leave removed webhooks to the organization: nobody sees either."""
     await db.execute(
-        """delete from alert a
-           where a.organization_id = $1 and a.application_id = $2 and a.deleted_time is not null and not exists (
-             select from alert_instance i where i.organization_id = $1 and i.alert_id = a.alert_id)""",
-        *(organization_id, application_id),
-    )
-    await db.execute(
-        """update webhook set application_id = null
+        """with gone as (
+             delete from alert a
+             where a.organization_id = $1 and a.application_id = $2 and a.deleted_time is not null and not exists (
+               select from alert_instance i where i.organization_id = $1 and i.alert_id = a.alert_id))
+           update webhook set application_id = null
            where organization_id = $1 and application_id = $2 and deleted_time is not null""",
         *(organization_id, application_id),
     )
