@@ -137,8 +137,12 @@ REMOVALS: Final[Mapping[str, LiteralString]] = {
 }
 
 
+def _removal(name: str) -> LiteralString:
+    return REMOVALS[name]
+
+
 async def remove(db: Database, name: str, organization_id: str, keys: Sequence[str] | Sequence[bytes]) -> int:
-    return await db.execute(REMOVALS[name], organization_id, keys)
+    return await db.execute(_removal(name), organization_id, keys)
 
 
 async def _update_kept_answers(

@@ -305,7 +305,11 @@ async def _list_bounds(
 ) -> list[datetime | None]:
     """Of each of the tabs BOUNDED the moment since which it has more than FOUND_MAX responses."""
     values = (organization_id, list(application_ids), test, to_time, FOUND_MAX)
-    return list(await db.fetch_one(f"select {', '.join(map(_bound, BOUNDED))}", *values))
+    return list(await db.fetch_one(f"select {_bounds_record()}", *values))
+
+
+def _bounds_record() -> LiteralString:
+    return ", ".join(map(_bound, BOUNDED))
 
 
 def _bound(tab: Tab) -> LiteralString:

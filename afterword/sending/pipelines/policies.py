@@ -118,11 +118,14 @@ class ContactPolicy(SettingsRecord, kw_only=True):
         return DaysOff(self.holiday_country, frozenset(self.holidays))
 
 
+def _of_policy(columns: LiteralString) -> LiteralString:
+    return ", ".join(f"cp.{name} as policy_{name}" for name in columns.split(", "))
+
+
 # Of a row with the organization `o` and its policy `cp`, if it has one.
 _STORED: Final[LiteralString] = columns_of(ContactPolicy, without={"organization_id", "updated_time"})
 POLICY_COLUMNS: Final[LiteralString] = f"""o.organization_id as policy_organization_id,
-  coalesce(cp.updated_time, o.created_time) as policy_updated_time,
-  {", ".join(f"cp.{name} as policy_{name}" for name in _STORED.split(", "))}"""
+  coalesce(cp.updated_time, o.created_time) as policy_updated_time, {_of_policy(_STORED)}"""
 
 
 async def _list_windows(db: Database, *, organization_id: str) -> list[tuple[Hours, str]]:
