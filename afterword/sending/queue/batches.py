@@ -189,7 +189,7 @@ async def _settle_step(
     )
 
 
-ITEMS_A_STEP: Final = 100
+ITEMS_A_STEP: Final = 250
 KEEP_DAYS: Final = 30
 ERROR_CHARACTERS_MAX: Final = 500
 
