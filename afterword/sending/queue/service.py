@@ -328,8 +328,9 @@ async def _edit(
             db, organization_id=item.organization_id, responder_id=item.responder_id, address_key=item.address_key
         )
         await release_contacts(db, items=[(item.organization_id, item.item_id)])
-    [written] = await write(db, caller=caller, documents=[document], now=intake.now)
-    return written
+    written = await write(db, caller=caller, documents=[document], now=intake.now)
+    [item] = await store.list_locked_items(db, organization_id=item.organization_id, item_ids=written)
+    return item
 
 
 async def move_all(db: Database, *, caller: Caller, item_ids: Sequence[str], moment: Moment, secret: bytes) -> set[str]:
@@ -347,14 +348,12 @@ async def move_all(db: Database, *, caller: Caller, item_ids: Sequence[str], mom
             with suppress(errors.Invalid):  # an address that is no longer taken
                 documents.append(changed(item, wanted, schedulers[item.pipeline_id])[0])
     if documents:
-        moved |= {item.item_id for item in await write(db, caller=caller, documents=documents, now=found[0].now)}
+        moved.update(await write(db, caller=caller, documents=documents, now=found[0].now))
     return moved
 
 
-async def write(
-    db: Database, *, caller: Caller, documents: Sequence[Mapping[str, object]], now: datetime
-) -> list[QueueItemRecord]:
-    """Write documents of `scheduler.changed`, of locked items that are scheduled, and their events."""
+async def write(db: Database, *, caller: Caller, documents: Sequence[Mapping[str, object]], now: datetime) -> list[str]:
+    """Write documents of `scheduler.changed`, of locked items that are scheduled, and their events; the items' ids."""
     event_ids = ids.ordered_many(now, len(documents))
     return await store.update_items(
         db,

@@ -219,12 +219,12 @@ async def update_items(
     updated_by: str | None,
     actor_kind: str,
     documents: Sequence[Mapping[str, object]],
-) -> list[QueueItemRecord]:
-    """Write the editable columns of items that are locked and scheduled, and their events.
+) -> list[str]:
+    """Write the editable columns of items that are locked and scheduled, and their events; the ids of the items.
 
     The documents have columns as keys, and `event_id`.
     """
-    return await db.records(QueueItemRecord.of).fetch(
+    return await db.fetch_column(
         f"""with d as materialized (
              select * from jsonb_to_recordset($4::jsonb) as d (item_id text, event_id text,
                responder_channel_identifier text, address_key bytea, {suffixed(TEXT_COLUMNS, "text")}, metadata jsonb,
@@ -244,7 +244,7 @@ async def update_items(
              select $1, d.event_id, 'queue_item.updated', i.questionnaire_id, i.item_id, i.version, $3, $2, i.test,
                {qualified(LOGGED_COLUMNS, "i")}
              from changed i join d on d.item_id = i.item_id)
-           select {ITEM_COLUMNS} from changed""",
+           select item_id from changed""",
         *(organization_id, updated_by, actor_kind, list(documents), limited),
     )
 
