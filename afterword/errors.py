@@ -123,7 +123,8 @@ def found(thing: Thing | None, sentence: str) -> Thing:
     return thing
 
 
-Expect = Callable[[int], None]  # called with the version of a locked row; raises Stale
+ABSENT: Final = -1  # the version where there is nothing yet
+Expect = Callable[[int], None]  # called with the version of a locked row, or ABSENT; raises Stale
 
 
 def _any(_version: int) -> None:

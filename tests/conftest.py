@@ -418,8 +418,7 @@ async def settled(pool: db.Pool) -> None:
 
 
 async def build_house(pool: db.Pool, *, domain: str) -> House:
-    from afterword.asking.questionnaires import service as questionnaires  # noqa: PLC0415
-    from afterword.asking.questionnaires.library import service as library  # noqa: PLC0415
+    from afterword.asking.questionnaires import library, service as questionnaires  # noqa: PLC0415
     from afterword.sending.pipelines import service as pipelines  # noqa: PLC0415
     from afterword.tenants.organizations import service as accounts  # noqa: PLC0415  tests of the ground need none of the slices
 

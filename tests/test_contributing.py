@@ -66,6 +66,16 @@ EXAMPLES: Final[Mapping[str, Example]] = {
             "tests/contract/test_screens.py::test_lists_show_nothing_of_ours",
         ),
     ),
+    "One source, in one file": Example(
+        1,
+        (
+            "tests/core/sources/test_kinds.py",
+            "tests/core/sources/test_kiosk.py",
+            "tests/sending/screens/test_sources.py",
+            "tests/console/test_texts.py::test_complete",
+            "tests/test_tidy_tests.py::test_each_module_has_its_test",
+        ),
+    ),
     "One noun, in one file": Example(
         5,  # migration, declaration, routes, screens, the words of its id
         (

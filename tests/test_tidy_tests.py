@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -185,3 +186,10 @@ def test_each_module_has_its_test() -> None:
 )
 def test_what_is_its_test(module: str, test: str, is_its: bool) -> None:  # noqa: FBT001
     assert is_its is has_its_test(Path(module), [Path(test)])
+
+
+@pytest.mark.skipif(not (TESTS.parent / ".git").exists(), reason="needs the repository")
+def test_names_of_files_have_no_blanks_or_signs() -> None:
+    """Output that a shell took for the name of a file would stay in the repository."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=TESTS.parent, capture_output=True, text=True, check=True)  # noqa: S607
+    assert [] == [name for name in listed.stdout.split("\0") if not re.fullmatch(r"[\w./@+-]*", name)]

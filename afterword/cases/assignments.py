@@ -107,20 +107,21 @@ class Assigner(msgspec.Struct):
     limits: dict[tuple[str, str], Limit] = msgspec.field(default_factory=dict[tuple[str, str], Limit])
 
     def owner_of(self, alert: Assigning, facts: Facts) -> str | None:
-        """The owner of a new case; the one whom the rule names, where no candidate may take it."""
-        if alert.assignment is None:
-            return alert.assigned_user_id
+        """The owner of a new case; the one whom the rule names, if that one may, where no candidate may take it."""
         place = alert.organization_id, alert.application_id
         loads = {
             user_id: count
             for (*known, user_id), count in self.open_cases.items()
             if tuple(known) == place and _sees(self.limits.get((alert.organization_id, user_id)), facts)
         }
+        named = alert.assigned_user_id if alert.assigned_user_id in loads else None
+        if alert.assignment is None:
+            return named
         chosen, others = core_alerts.candidates_of(alert.assignment, facts)
         owner = core_alerts.least_loaded(chosen, loads) or core_alerts.least_loaded(others, loads)
         for key in [key for key in self.open_cases if (key[0], key[2]) == (alert.organization_id, owner)]:
             self.open_cases[key] += 1
-        return owner or alert.assigned_user_id
+        return owner or named
 
 
 def _sees(limit: Limit | None, facts: Facts) -> bool:
@@ -134,8 +135,8 @@ async def assigner_for(db: Database, *, alerts: Sequence[Assigning]) -> Assigner
     candidates = {
         (alert.organization_id, alert.application_id, user_id)
         for alert in alerts
-        if alert.assignment is not None
-        for user_id in core_alerts.users_of(alert.assignment)
+        for user_id in (alert.assigned_user_id, *(core_alerts.users_of(alert.assignment) if alert.assignment else ()))
+        if user_id is not None
     }
     assigner = Assigner()
     found = await _list_open_cases(db, candidates=sorted(candidates)) if candidates else []

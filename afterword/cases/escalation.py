@@ -81,11 +81,18 @@ async def _list_aged_locked(
 async def _update_escalated(
     db: Database, *, organization_id: str, alert_instance_ids: Sequence[str], now: datetime
 ) -> list[Case]:
-    """Raise the severity and set the owner as the rule says, of cases that the caller has locked."""
+    """Raise the severity of locked cases, and give them to the owner whom the rule says, if that one may have them."""
     return await db.records(Case.of).fetch(
         f"""update alert_instance i
            set escalated_time = $3, version = i.version + 1, updated_time = greatest(i.updated_time, $3),
-             assigned_user_id = coalesce(a.escalation_user_id, i.assigned_user_id),
+             assigned_user_id = coalesce((
+               select u.user_id from organization_user u
+               where u.organization_id = a.organization_id and u.user_id = a.escalation_user_id and u.active
+                 and not u.service and (cardinality(u.application_ids) = 0 or a.application_id = any(u.application_ids))
+                 and (u.only_where is null or (
+                   select n.metadata ->> u.only_where from questionnaire_instance n
+                   where n.organization_id = i.organization_id and n.instance_id = i.instance_id) = any(u.only_values))
+             ), i.assigned_user_id),
              severity = case when array_position(array['low', 'normal', 'high', 'critical'], a.escalation_severity)
                  > array_position(array['low', 'normal', 'high', 'critical'], i.severity)
                then a.escalation_severity else i.severity end

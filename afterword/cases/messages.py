@@ -12,8 +12,10 @@ from afterword.core.messaging import reply_text
 from afterword.core.messaging.addresses import is_among
 from afterword.core.organizations.access import Caller, installation
 from afterword.core.scheduling import retries
+from afterword.core.scheduling.statuses import SUPPRESSED
 from afterword.core.text import locales
 from afterword.core.wire.site import Site
+from afterword.errors import Sentence
 from afterword.events import service as events
 from afterword.kit.db import Database
 from afterword.kit.db.columns import arrays, columns_of, qualified
@@ -334,7 +336,8 @@ async def route_of(db: Database, *, organization_id: str, alert_instance_id: str
     if route.address is None:
         raise errors.Conflict("No e-mail address of this customer is known.", "no_address")
     if reasons := [each for each in route.suppressions if each != UNSUBSCRIBED]:
-        raise errors.Conflict(f"This address must not be written to ({reasons[0]}).", "no_address")
+        said = Sentence("This address must not be written to: {reason}.", reason=Sentence(SUPPRESSED[reasons[0]]))
+        raise errors.Conflict(said, "no_address")
     if route.pipeline_id is None:
         raise errors.Conflict("The questionnaire has no e-mail pipeline to send the mail.", "no_sender")
     return route
@@ -395,8 +398,9 @@ async def receive(db: Database, *, answer: Answer, now: datetime, organization_i
     exchanged = await _list_exchanged(db, **place, limit=EXCHANGED_MAX)
     sent, received = ([body for kind, _, body in exchanged if kind == each] for each in ("sent", "incoming"))
     quote = "\n".join((await get_feedback(db, **place)).lines(asked.locale))
-    body = reply_text.own_words(answer.text, sent=[f"{asked.body}\n{quote}", *sent], received=received)
+    own = reply_text.own_words(answer.text, sent=[f"{asked.body}\n{quote}", *sent], received=received)
     files = [] if answer.text == "\n".join(answer.files) else answer.files
+    body = "\n".join([own[: BODY_CHARACTERS_MAX - sum(map(len, files)) - len(files)], *files])
     whole = "\n".join([reply_text.readable(answer.text), *files])
     addresses = {asked.address.lower(), *(address.lower() for kind, address, _ in exchanged if kind != "incoming")}
     message = Message(
@@ -405,13 +409,13 @@ async def receive(db: Database, *, answer: Answer, now: datetime, organization_i
         incoming=True,
         address=answer.sender,
         subject=answer.subject[:SUBJECT_CHARACTERS_MAX],
-        body=body[:BODY_CHARACTERS_MAX],
+        body=body,
         locale=asked.locale,
         key=answer.key,
         state="received",
         created_time=now,
         finished_time=now,
-        whole=whole[:WHOLE_CHARACTERS_MAX] if whole != body[:BODY_CHARACTERS_MAX] else None,
+        whole=whole[:WHOLE_CHARACTERS_MAX] if whole != body else None,
         other_sender=not is_among(answer.sender, addresses),
     )
     if not await _insert_message(db, message=message):

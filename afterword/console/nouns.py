@@ -11,6 +11,7 @@ from afterword.cases.statuses import STATUS
 from afterword.console.inputs import Input, Options, document_of, form_page, read_as, same_version, shown
 from afterword.console.screens import Screens, Visit
 from afterword.console.settings import SETTINGS
+from afterword.core.questionnaires.metadata import name_of
 from afterword.kit.db import Database
 from afterword.kit.nouns import declaration, service as nouns, structs
 from afterword.kit.nouns.declaration import Editable, Noun, R, version_of
@@ -19,6 +20,7 @@ from afterword.kit.texts import Marked
 from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.web import html
 from afterword.listening.responses.themes import THEME
+from afterword.people.responders import store as responders
 from afterword.tenants.logins.identities import service as identities
 from afterword.tenants.organizations.retention import HOLD
 
@@ -151,13 +153,15 @@ class _NounScreens:
         noun.allow(visit.caller, "list")
         async with visit.read() as db:
             found = await nouns.rows(noun, db, **visit.caller.reach, user_id=visit.caller.user_id, page=page)
+            rows = [{"url": self._address(visit, one), **self._line(visit, one)} for one in found.items]
+            names = await _names(visit, db, {row["person"] for row in rows if row.get("person")})
         return visit.page(
             "things.html",
             title=words(screens.title),
             lead=words(screens.lead),
             new=(words(screens.new), f"{self._list}/new") if noun.scope_of("create") in visit.caller.scopes else None,
             list=Listing(
-                rows=[{"url": self._address(visit, one), **self._line(visit, one)} for one in found.items],
+                rows=[{**row, "state": names.get(row.get("person", ""), row["state"])} for row in rows],
                 empty=words(screens.empty) if screens.empty else "",
                 **({} if is_whole else page_links(found, visit.query, self._list)),
             ),
@@ -253,6 +257,14 @@ class _NounScreens:
         if screens.is_dated:
             line["when"] = visit.words.date(row.created_time, time_zone=visit.zone)
         return {**line, **(screens.row(visit.words, row) if screens.row else {})}
+
+
+async def _names(visit: Visit, db: Database, responder_ids: Collection[str]) -> dict[str, str]:
+    """The names of people that the reader may see, by id."""
+    may_read = "Responder Value.Read" in visit.caller.scopes
+    keys = [(visit.caller.organization_id, one) for one in responder_ids if may_read]
+    found = await responders.list_responders(db, keys=keys) if keys else []
+    return {one.responder_id: name for one in found if (name := name_of(one.metadata))}
 
 
 def inputs_of(

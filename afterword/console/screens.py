@@ -20,7 +20,8 @@ from starlette.responses import Response, StreamingResponse
 from afterword import errors
 from afterword.console import settings
 from afterword.core.messaging.networks import is_inside, networks_of
-from afterword.core.organizations.access import Caller, ForLimited, InsufficientScope
+from afterword.core.organizations.access import Caller, ForLimited, InsufficientScope, OutOfLimit
+from afterword.core.questionnaires import metadata
 from afterword.core.text import locales
 from afterword.core.wire.site import PublicPages, Site
 from afterword.kit import db
@@ -49,6 +50,7 @@ VALUE_CHARACTERS_MAX: Final = 20_000
 UPLOAD_BYTES_MAX: Final = 16_777_216  # the pictures of phones
 MB_BYTES: Final = 1_048_576
 LEAVING: Final = frozenset({f"{HOME}/logout", f"{HOME}/switch"})
+SECRETS: Final = frozenset({"password", "client_secret", "secret", "auth_token", "credential"})  # fields no page shows
 # Open to a person who must set up a second factor first.
 OWN_FACTORS: Final = (
     f"{HOME}/settings/account",
@@ -113,6 +115,13 @@ class Form(msgspec.Struct, frozen=True):
     def secret(self, name: str) -> str:
         """As it was typed: spaces belong to a password."""
         return next(iter(self.values.get(name, ())), "")
+
+    def file(self, name: str = "file") -> bytes | None:
+        """None where none was chosen. Raises Invalid for an empty one."""
+        content = self.files.get(name)
+        if content is not None and not content.strip():
+            raise errors.Invalid.at(f"/{name}", "too_short", "This file is empty.")
+        return content
 
     def all(self, name: str) -> list[str]:
         return self.values.get(name, [])
@@ -239,6 +248,13 @@ class Visit(Guest):
     @property
     def keeps_mail(self) -> bool:
         return providers.keeps_messages(self.site, channel_id=EMAIL, kind=self.session.mail_kind)
+
+    @property
+    def only_name(self) -> str:
+        """The title of the metadata that the limit is by; empty without a limit."""
+        name, own = self.session.only_where, self.session.only_title
+        product = next((one.title for one in metadata.PRODUCT if one.name == name), name)
+        return own or self.words(product) if name and product else ""
 
     @property
     def is_proven(self) -> bool:
@@ -479,18 +495,23 @@ async def _run(screen: Screen, request: Request) -> Response:
 
 
 async def _after(first: str, guest: Guest, screen: Screen, *, title: str) -> Response:
-    """Lead to what comes first; keep a form without files and secrets on a page from which it can be sent again.
+    """Lead to what comes first; keep a form, but no secrets and files, on a page from which it can be sent again.
 
-    Secrets are in forms of one's own account, and on pages that ask for the password themselves.
+    Forms of one's own account, which have no scope, are short.
     """
-    sent, page = guest.request.headers, _READ.get(screen.path, screen)
-    has_files = sent.get("content-type", "").startswith(uploads.FORM)
-    if screen.method == "GET" or screen.scope is None or page.needs_proof or has_files:
+    if screen.method == "GET" or screen.scope is None:
         return html.redirect(first)
-    require_own_origin(sent, guest.site)
-    form = guest.form if isinstance(guest, Visit) else await _form_of(guest)
-    status = errors.Unauthorized.status
-    return guest.page("send_again.html", title=title, status=status, first=first, fields=form.values)
+    require_own_origin(guest.request.headers, guest.site)
+    try:
+        form = guest.form if isinstance(guest, Visit) else await _form_of(guest)
+    except errors.TooLarge:
+        return html.redirect(first)
+    kept = {name: values for name, values in form.values.items() if name not in SECRETS}
+    if not kept:
+        return html.redirect(first)
+    secrets = {name: "\n" in form.secret(name) for name in form.values if name in SECRETS and form.secret(name)}
+    values: dict[str, Any] = {"fields": kept, "secrets": secrets, "files": form.file_names}
+    return guest.page("send_again.html", title=title, status=errors.Unauthorized.status, first=first, **values)
 
 
 async def _answer(screen: Screen, visit: Visit) -> Response:
@@ -596,7 +617,7 @@ def _read_parts(parts: Sequence[uploads.Part]) -> Form:
         pairs = [(one.name, one.content.decode()) for one in parts if one.file_name is None]
     except UnicodeDecodeError:
         raise errors.Malformed("The form cannot be read.", "malformed_form") from None
-    files = {one.name: one for one in parts if one.file_name and one.content}
+    files = {one.name: one for one in parts if one.file_name}
     names = {name: uploads.file_name_of(one.file_name or "") for name, one in files.items()}
     return Form(_values_of(pairs), {name: one.content for name, one in files.items()}, names)
 
@@ -651,6 +672,9 @@ def refused(guest: Guest, refusal: errors.Refusal) -> Response:
     }
     if isinstance(refusal, InsufficientScope):
         refusal = errors.Forbidden("Your role does not include this. An administrator can change that.")
+    if isinstance(refusal, OutOfLimit) and isinstance(guest, Visit):
+        sentence = errors.Sentence.of(refusal.detail)
+        refusal = errors.Forbidden(errors.Sentence(sentence.text, **{**sentence.values, "name": guest.only_name}))
     response = guest.page(
         "refused.html",
         title=titles.get(refusal.status, words("This did not work")),
@@ -678,6 +702,7 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
         "section": section,
         "setting": below.partition("/")[0],
         "session": visit.session if visit else None,
+        "only_name": visit.only_name if visit else "",
         "keeps_mail": bool(visit and visit.keeps_mail),
         "may_open": visit.may_open if visit else None,
         "may": visit.caller.scopes.__contains__ if visit else None,  # has the scope

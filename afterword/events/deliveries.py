@@ -15,7 +15,7 @@ from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.nouns.structs import shown_as
-from afterword.kit.web import fields
+from afterword.kit.web import fields, paging
 from afterword.kit.web.metrics import Sample
 from afterword.kit.web.operations import Answer, Call, Routes
 
@@ -278,7 +278,7 @@ async def _position(call: Call[RedeliveryRequest], db: Database) -> tuple[int, i
     if body.after is None:
         return None
     try:
-        event_id = log.event_id_of(body.after, secret=call.site.secret)
+        event_id = paging.open_entry(body.after, path=log.LOG, listing=log.EVENTS, secret=call.site.secret)
     except ValueError:
         message = "This is no cursor of the event log in its own order."
         raise errors.Invalid.at("/after", "invalid_cursor", message) from None

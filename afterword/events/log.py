@@ -409,11 +409,6 @@ def cursor_of(event_id: str, *, secret: bytes) -> str:
     return paging.seal_entry(event_id, path=LOG, listing=EVENTS, secret=secret)
 
 
-def event_id_of(cursor: str, *, secret: bytes) -> str:
-    """The event of a cursor of the log in its default order; raises ValueError."""
-    return paging.open_entry(cursor, path=LOG, listing=EVENTS, secret=secret)
-
-
 def routes_of(render: Render, resources: Mapping[str, type[msgspec.Struct]]) -> Routes:
     """`resources`: what an event shows, by its type or its family, for examples."""
     routes = Routes(tag="Events")

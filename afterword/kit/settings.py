@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
-from urllib.parse import urlsplit
+from typing import Annotated, Any, Final, get_type_hints
+from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
@@ -21,6 +21,10 @@ PREFIX = "AFTERWORD_"
 SECRET_CHARACTERS_MIN = 32
 WORDS = {"`int`": "a whole number", "`float`": "a number", "`str`": "a text", "`bool`": "true or false"}
 ADDRESSES = "addresses or networks without host bits, as in 127.0.0.1 or 10.0.0.0/8"
+URL_CHOICES: Final = {
+    "sslmode": ("disable", "allow", "prefer", "require", "verify-ca", "verify-full"),
+    "target_session_attrs": ("any", "primary", "standby", "prefer-standby", "read-write", "read-only"),
+}
 LEASE_MARGIN_SECONDS = 5  # what a lease must have left when a mail is handed over, as in run/worker/flights.py
 
 Port = Annotated[int, msgspec.Meta(ge=1, le=65535)]
@@ -152,7 +156,7 @@ def read(environment: Mapping[str, str], file: Path | None = None) -> Settings:
     wanted = {each.name for each in fields(Settings)}
     types = get_type_hints(Settings, include_extras=True)
     values: dict[str, Any] = {}
-    for name, value in _of_file(file).items():
+    for name, value in (given := _of_file(file)).items():
         if name not in wanted:
             raise SettingError(f"{name} in {file} is not a setting. {_known(name, wanted, str)}")
         values[name] = _value(f"{name} in {file}", types[name], value)
@@ -163,7 +167,13 @@ def read(environment: Mapping[str, str], file: Path | None = None) -> Settings:
         elif variable.startswith(PREFIX) and variable not in OTHER_VARIABLES and text != "":
             raise SettingError(f"{variable} is not a setting. {_known(name, wanted, lambda one: PREFIX + one.upper())}")
     settings = Settings(**values)
-    _check(settings)
+    try:
+        _check(settings)
+    except SettingError as error:  # which begins with the variable
+        variable, _, said = str(error).partition(" ")
+        name = variable.removeprefix(PREFIX).lower()
+        is_of_file = name in given and not environment.get(variable)
+        raise SettingError(f"{name} in {file} {said}" if is_of_file else str(error)) from error
     return settings
 
 
@@ -210,8 +220,8 @@ def _check(settings: Settings) -> None:
     for name, allowed in choices.items():
         if getattr(settings, name) not in allowed:
             raise SettingError(f"{PREFIX}{name.upper()} must be one of {', '.join(sorted(allowed))}.")
-    _check_url("DATABASE_URL", settings.database_url, {"postgresql", "postgres"})
-    _check_url("DATABASE_READ_URL", settings.database_read_url, {"postgresql", "postgres"})
+    for name in ("DATABASE_URL", "DATABASE_READ_URL"):
+        _check_url(name, getattr(settings, name.lower()), {"postgresql", "postgres"})
     _check_url("SMTP_URL", settings.smtp_url, {"smtp", "smtps"})
     _check_origins("PUBLIC_URL", [settings.site_url])
     _check_origins("CORS_ORIGINS", settings.origins)
@@ -258,6 +268,9 @@ def _check_url(name: str, value: str | None, schemes: set[str]) -> Any:
         raise SettingError(f"{PREFIX}{name} {words if 'https' not in schemes else 'is not an address'}.") from error
     if parts.scheme not in schemes:
         raise SettingError(f"{PREFIX}{name} must begin with {' or '.join(f'{s}://' for s in sorted(schemes))}.")
+    for parameter, given in parse_qsl(parts.query):
+        if given not in (allowed := URL_CHOICES.get(parameter, (given,))):
+            raise SettingError(f"{PREFIX}{name} has a wrong {parameter}: it is one of {', '.join(allowed)}.")
     return parts
 
 

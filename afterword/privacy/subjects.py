@@ -5,9 +5,8 @@ from typing import Final
 import msgspec
 
 from afterword.core.organizations.access import installation
-from afterword.core.scheduling.statuses import Item
 from afterword.kit.db import Database
-from afterword.sending.queue import service as queue, store as queue_store
+from afterword.sending.queue import service as queue
 
 ScanResult = tuple[int, str | None]  # rows that were changed or found; the last row looked at, None at the end
 
@@ -150,11 +149,5 @@ async def find_by_indexes(db: Database, *, organization_id: str, erasure_id: str
 async def cancel_open_items(db: Database, *, organization_id: str, erasure_id: str) -> tuple[int, bool]:
     """Cancel items of the person that nobody has begun to send; how many, and whether all have come to their end."""
     items = await _list_open_items(db, organization_id=organization_id, erasure_id=erasure_id, limit=OPEN_ITEMS_MAX)
-    caller = installation(organization_id)
-    cancelled = 0
-    for item_id in items:
-        item = await queue_store.get_item_locked(db, organization_id=organization_id, item_id=item_id)
-        if item is not None and item.status in {Item.SCHEDULED, Item.CLAIMED}:
-            await queue.cancel(db, caller=caller, item=item)
-            cancelled += 1
-    return cancelled, not items
+    cancelled = await queue.cancel_all(db, caller=installation(organization_id), item_ids=items)
+    return len(cancelled), not items

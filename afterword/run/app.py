@@ -11,8 +11,7 @@ from starlette.types import ASGIApp
 from afterword.asking import coupons
 from afterword.asking.instances import api as instances_api, pages as instance_pages, reviews, spam
 from afterword.asking.links import domains, pages as link_pages, placements, public_links
-from afterword.asking.questionnaires import api as questionnaires_api, drafts, metadata, translations, visuals
-from afterword.asking.questionnaires.library import api as library_api
+from afterword.asking.questionnaires import api as questionnaires_api, drafts, library, metadata, translations, visuals
 from afterword.cases import api as alerts_api, call_backs, recoveries
 from afterword.core.wire.site import API_PREFIX, Site
 from afterword.events import deliveries, log, webhooks
@@ -165,7 +164,7 @@ def api_routes() -> list[Routes]:
         audit.routes,
         logins_api.routes,
         questionnaires_api.routes,
-        library_api.routes,
+        library.routes,
         drafts.routes,
         translations.routes,
         questionnaires_api.version_routes,

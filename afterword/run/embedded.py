@@ -28,6 +28,8 @@ from urllib.parse import quote
 import asyncpg
 import msgspec
 
+from afterword.kit.files import sync, write_whole
+
 OUTPUT_CHARACTERS_MAX = 2000
 FREE_BYTES_MIN = 16 * 1024 * 1024  # one segment of the write-ahead log
 
@@ -365,15 +367,6 @@ def _kept(data_folder: Path, major: int) -> Path:
     return next(path for name in names if not (path := data_folder.absolute() / name).exists())
 
 
-def sync(folder: Path) -> None:
-    """A new or renamed entry of the folder is on the disk under its name."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 ROLE = "afterword"  # of the product's processes
 SUPERUSER = "postgres"
 PASSWORD_BYTES = 24
@@ -386,8 +379,8 @@ def make_cluster(home: Path, binaries: Binaries, user: User) -> None:
     new, handed = home / "cluster-new", home / "initdb.password"
     shutil.rmtree(new, ignore_errors=True)
     for role in (ROLE, SUPERUSER):
-        _write_secret(home / f"{role}.password", secrets.token_urlsafe(PASSWORD_BYTES))
-    _write_secret(handed, _password(SUPERUSER, home))
+        write_whole(home / f"{role}.password", secrets.token_urlsafe(PASSWORD_BYTES).encode())
+    write_whole(handed, _password(SUPERUSER, home).encode())
     new.mkdir(mode=0o700)
     user.own(new)
     user.own(handed)
@@ -427,19 +420,6 @@ async def make_database(superuser_url: str, home: Path) -> None:
 def address(role: str, home: Path, socket_folder: Path) -> str:
     database = "postgres" if role == SUPERUSER else ROLE
     return f"postgresql://{role}:{_password(role, home)}@/{database}?host={quote(str(socket_folder))}"
-
-
-@contextmanager
-def private_file(path: Path, mode: str) -> Generator[IO[bytes], None, None]:
-    """Replace a file by a new one that only its owner may read."""
-    path.unlink(missing_ok=True)
-    with open(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-        yield file
-
-
-def _write_secret(path: Path, text: str) -> None:
-    with private_file(path, "wb") as file:
-        file.write(text.encode())
 
 
 def _password(role: str, home: Path) -> str:
@@ -573,7 +553,8 @@ class Server:
                 leftover.unlink()
             options = [f"-c{name}={value}" for name, value in self.settings.items()]
             command = [str(self.binaries.folder / "postgres"), "-D", str(self.cluster), *options]
-            with private_file(self.home / "start.log", "wb") as log:
+            write_whole(self.home / "start.log", b"")
+            with (self.home / "start.log").open("ab") as log:
                 self.process = self.user.spawn(command, log)
 
     def _log(self) -> str:

@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.asking.instances import call_backs, store
-from afterword.asking.instances.answer_page import FIELDS_MAX, AnswerPage, Fields, Placement, Posted, Wrong, head_of
+from afterword.asking.instances.answer_page import FIELDS_MAX, AnswerPage, Fields, Placement, Posted, head_of
 from afterword.asking.instances.pages import read_post
 from afterword.asking.instances.rendering import preview_end_page, question_page
 from afterword.asking.instances.store import PublicQuestionnaire
@@ -361,16 +361,8 @@ def _answers(answer_page: AnswerPage, fields: Fields) -> dict[str, Given | None]
     return found
 
 
-def _page(
-    request: Request,
-    answer_page: AnswerPage,
-    number: int,
-    carried: Fields,
-    *,
-    posted: Posted | None = None,
-    wrong: Mapping[str, Wrong] | None = None,
-    status: int = 200,
-) -> Response:
+def _page(request: Request, answer_page: AnswerPage, number: int, carried: Fields, **said: Any) -> Response:
+    """`said`: other arguments of `question_page`."""
     return _framed(
         question_page(
             answer_page,
@@ -378,11 +370,9 @@ def _page(
             action=_address(request),
             token="",
             start=urlencode(carried, doseq=True),
-            posted=posted,
-            wrong=wrong or {},
             foot=answer_page.texts("Preview. Nothing that you enter is kept."),
             scripts=["edited"] if "edit" in request.query_params else (),
-            status=status,
+            **said,
         )
     )
 
@@ -440,4 +430,4 @@ def first_page(file: File, *, brand: str, theme: Theme, locale: str, time_zone: 
     head = replace(head, theme=theme)
     asked = frozenset(question.question_id for question in definition.questions())
     sequence = PageSequence(definition, asked, {}, {}, head.theme.layout)
-    return question_page(AnswerPage(head, sequence, NOBODY), 1, action="", token="", wrong={})
+    return question_page(AnswerPage(head, sequence, NOBODY), 1, action="", token="")

@@ -23,7 +23,7 @@ async def test_keyboard(browser: Browser, house: House) -> None:
         await page.keyboard.press("ArrowLeft")
         assert first == await said.inner_text()
         assert first != second
-        assert "answer" in first
+        assert " answer" in first
         await page.keyboard.press("End")
         last = await said.inner_text()
         await page.keyboard.press("ArrowRight")

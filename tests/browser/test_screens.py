@@ -234,7 +234,7 @@ async def keep_message(owner: httpx2.AsyncClient, house: House) -> str:
             "select organization_id from queue_item where item_id = $1", item_id
         )
         message = replace(MESSAGE, organization_id=organization_id, item_id=item_id)
-        await outbox.capture(database, message=message)
+        await outbox.insert_message(database, message=message)
     return item_id
 
 

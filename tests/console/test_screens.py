@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from pathlib import Path
 from typing import Final
 from urllib.parse import quote, urlencode
 
@@ -10,6 +11,7 @@ import pytest
 from afterword import errors
 from afterword.console import screens
 from afterword.kit import db
+from afterword.sending.screens.provider_forms import FIELDS
 from tests.tenants.logins.conftest import (
     PASSWORD,
     Browser,
@@ -69,6 +71,12 @@ async def test_what_a_role_lacks_is_said_in_the_readers_words(office: Office) ->
         assert "www-authenticate" not in refused.headers
 
 
+def kept_of(page: str) -> dict[str, str]:
+    """The fields of the form that can be sent again."""
+    form = page.partition('<form method="post" class="stack"')[2].partition("</form>")[0]
+    return {unescape(name): unescape(value) for name, value in HIDDEN.findall(form)}
+
+
 class TestLoggedOut:
     """A form that arrives after its session has ended."""
 
@@ -99,6 +107,35 @@ class TestLoggedOut:
                 answer.headers["location"],
             )
 
+    async def test_with_a_file_can_be_sent_again(self, office: Office) -> None:
+        """The page keeps the text; the file is chosen again."""
+        async with browser_of(office.pool) as client:
+            new = "/console/settings/pictures"
+            late = await client.post(new, data={"title": "Our “logo”"}, files={"file": ("a.png", b"picture")})
+            assert 401 == late.status_code
+            assert 'enctype="multipart/form-data"' in late.text
+            assert {"title": "Our “logo”"} == kept_of(late.text)
+            assert ("a.png", True) == (*re.findall(r'id="file-hint">([^<]*)', late.text), 'type="file"' in late.text)
+
+    async def test_with_a_secret_can_be_sent_again(self, office: Office) -> None:
+        """The page keeps the text; it asks for the secret again, with room for lines where it had some."""
+        async with browser_of(office.pool) as client:
+            account = {"kind": "smtp", "host": "mail.example", "username": "ann"}
+            late = await client.post("/console/settings/providers/new", data={**account, "password": "se cret"})
+            assert (401, account, False) == (late.status_code, kept_of(late.text), "se cret" in late.text)
+            assert re.search(r'<input[^>]* name="password" type="password" value=""[^>]* required', late.text)
+            lines = await client.post("/console/settings/exports/new", data={"title": "All", "secret": "one\ntwo"})
+            assert (401, {"title": "All"}, False) == (lines.status_code, kept_of(lines.text), "two" in lines.text)
+            assert re.search(r'<textarea[^>]* name="secret"', lines.text)
+
+    def test_every_secret_is_known(self) -> None:
+        """No page shows what was typed into a field that hides it."""
+        templates = Path(screens.__file__).parents[1] / "templates/console"
+        texts = "".join(path.read_text() for path in templates.glob("*.html"))
+        hiding = {*re.findall(r'field\("(\w+)", [^{}]*type="password"', texts)}
+        hiding |= {field.name for fields in FIELDS.values() for field in fields if field.type == "secret"}
+        assert hiding <= screens.SECRETS
+
     async def test_of_another_site(self, office: Office) -> None:
         async with browser_of(office.pool) as client:
             answer = await client.post(NEW_ALERT, data=ALERT, headers={"Sec-Fetch-Site": "cross-site"})
@@ -110,8 +147,7 @@ class TestLoggedOut:
             late = await client.post(NEW_ALERT, data=sent, headers={"Referer": f"{client.base_url}{NEW_ALERT}"})
             assert 401 == late.status_code
             assert f'href="/console/login?next={quote(NEW_ALERT, safe="")}"' in unescape(late.text)
-            form = late.text.partition('<form method="post"')[2].partition("</form>")[0]
-            kept = {unescape(name): unescape(value) for name, value in HIDDEN.findall(form)}
+            kept = kept_of(late.text)
             assert sent == kept
             await log_in(client)
             assert 303 == (await client.post(NEW_ALERT, data=kept)).status_code
@@ -139,12 +175,19 @@ class TestProof:
         asked = await late.post(people, data=sent, headers={"Referer": f"{late.base_url}{people}"})
         assert 401 == asked.status_code
         assert f'href="/console/proof?next={quote(people, safe="")}"' in unescape(asked.text)
-        form = asked.text.partition('<form method="post" class="row"')[2].partition("</form>")[0]
-        kept = {unescape(name): unescape(value) for name, value in HIDDEN.findall(form)}
+        kept = kept_of(asked.text)
         assert sent == kept
         assert "zoe@" not in (await late.get(people)).text
         assert 303 == (await late.post("/console/proof", data={"password": PASSWORD, "next": people})).status_code
         assert f"{people}?done=invited" == (await late.post(people, data=kept)).headers["location"]
+
+    async def test_of_a_page_that_asks_first(self, late: Browser) -> None:
+        """The password was given when the page was opened, and is too old once its form arrives."""
+        new, sent = "/console/settings/providers/new", {"kind": "smtp", "title": "Ours", "host": "mail.example"}
+        asked = await late.post(new, data={**sent, "password": "secret"}, headers={"Referer": f"{late.base_url}{new}"})
+        assert 401 == asked.status_code
+        assert f'href="/console/proof?next={quote(new, safe="")}"' in unescape(asked.text)
+        assert (sent, False) == (kept_of(asked.text), 'value="secret"' in asked.text)
 
 
 @pytest.mark.parametrize(
@@ -159,6 +202,15 @@ async def test_dates_as_in_the_readers_region(office: Office, language: str, clo
         assert re.search(rf"\d, {clock}\b", page)
 
 
+@pytest.mark.parametrize(
+    "path", ["sending/lists/new", "responses/imports/new", "questionnaires/new", "settings/pictures"]
+)
+async def test_an_empty_file(browser: Browser, path: str) -> None:
+    """The page does not ask for a file as if none had been chosen, and does not go on without it."""
+    sent = await browser.post(f"/console/{path}", data={"display_name": "Ours"}, files={"file": ("a.csv", b"")})
+    assert (422, True) == (sent.status_code, "This file is empty." in sent.text)
+
+
 class TestForm:
     def test_too_much(self) -> None:
         with pytest.raises(errors.Malformed):
@@ -169,6 +221,14 @@ class TestForm:
             screens.read_form("a=é".encode())
         with pytest.raises(errors.Malformed):
             screens.read_form(b"a=%ff")
+
+    def test_file(self) -> None:
+        """One that was not chosen is none; an empty one was chosen."""
+        form = screens.Form({}, {"file": b" \n", "logo": b"x"})
+        assert (None, b"x") == (form.file("picture"), form.file("logo"))
+        with pytest.raises(errors.Invalid) as raised:
+            form.file()
+        assert [("/file", "too_short")] == [(one.pointer, one.code) for one in raised.value.errors]
 
     def test_ok(self) -> None:
         form = screens.read_form(b"a=+x+&a=y&b=%C3%A9%00&c=1%0D%0A2")

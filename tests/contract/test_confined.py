@@ -7,8 +7,7 @@ from typing import Final, cast
 import pytest
 import pytest_asyncio
 
-from afterword.asking.questionnaires import service as questionnaires
-from afterword.asking.questionnaires.library import service as library
+from afterword.asking.questionnaires import library, service as questionnaires
 from afterword.core.organizations.access import SCOPES
 from afterword.kit import db
 from afterword.kit.web.operations import Route

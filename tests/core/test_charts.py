@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from afterword.asking.questionnaires.library import service as library
+from afterword.asking.questionnaires import library
 from afterword.core import charts
 from afterword.core.charts import (
     DAYS,

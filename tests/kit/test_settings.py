@@ -7,6 +7,8 @@ import pytest
 
 from afterword.kit import settings
 
+TARGETS = ("any", "primary", "standby", "prefer-standby", "read-write", "read-only")
+MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 WRITTEN = "%40 %3A %2F %3F %23 %25 %5B %5D"
 
 
@@ -76,6 +78,16 @@ def test_bad_value_names_itself(variable: str, value: str) -> None:
             "postgresql://user:a#b@host/db",
             f"AFTERWORD_DATABASE_URL is not an address: write @ : / ? # % [ ] in its user and password as {WRITTEN}.",
         ),
+        (
+            "AFTERWORD_DATABASE_URL",
+            "postgresql://one,two/db?target_session_attrs=readwrite",
+            f"AFTERWORD_DATABASE_URL has a wrong target_session_attrs: it is one of {', '.join(TARGETS)}.",
+        ),
+        (
+            "AFTERWORD_DATABASE_READ_URL",
+            "postgresql://one/db?application_name=x&sslmode=required",
+            f"AFTERWORD_DATABASE_READ_URL has a wrong sslmode: it is one of {', '.join(MODES)}.",
+        ),
     ],
 )
 def test_what_is_expected_is_said_in_words(variable: str, value: str, sentence: str) -> None:
@@ -118,6 +130,19 @@ def test_bad_file_names_the_place(tmp_path: Path, text: str, said: str) -> None:
     file.write_text(text)
     with pytest.raises(settings.SettingError, match=said):
         settings.read({}, file)
+
+
+def test_what_the_file_has_is_named_as_there(tmp_path: Path) -> None:
+    file = tmp_path / "afterword.toml"
+    for text in ('log_level = "loud"', 'public_url = "x"', 'backup_to = "ftp://a"', "worker_lease_seconds = 40"):
+        file.write_text(text)
+        name = text.partition(" ")[0]
+        with pytest.raises(settings.SettingError, match=f"^{name} in {file} "):
+            settings.read({"AFTERWORD_PORT": "8081"}, file)
+        with pytest.raises(settings.SettingError, match=r"^AFTERWORD_LOG_LEVEL must"):
+            settings.read({"AFTERWORD_LOG_LEVEL": "x"}, file)
+    with pytest.raises(settings.SettingError, match=r"^AFTERWORD_WORKER_LEASE_SECONDS must"):
+        settings.read({"AFTERWORD_WORKER_HEARTBEAT_SECONDS": "50"})
 
 
 def test_missing_file_is_named(tmp_path: Path) -> None:

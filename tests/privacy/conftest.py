@@ -12,6 +12,7 @@ from zlib import crc32
 import asyncpg
 import httpx2
 import pytest
+from msgspec.structs import replace
 
 from afterword.asking.instances.answers import lock_context, save_answers
 from afterword.cases import service
@@ -25,6 +26,7 @@ from afterword.run.worker.long_work import Exporter, Importer
 from afterword.sending.queue import outbox
 from tests.conftest import POOL_SIZE, House, build_house, settled
 from tests.dates import YEAR
+from tests.sending.channels.conftest import MESSAGE
 from tests.sending.queue.conftest import Queue
 
 LATER = f"{YEAR}-07-01T09:00:00+03:00"
@@ -285,16 +287,8 @@ async def _written_about(desk: Desk, known: Known, webhook_id: str) -> None:
     ):  # fmt: skip
         await desk.execute(statement, *values)
     async with db.transaction(desk.pool) as database:
-        await outbox.insert_message(
-            database,
-            organization_id=organization_id,
-            item_id=sent,
-            channel_id=1,
-            recipient=known.address,
-            subject=f"Dear {canary}",
-            content=f"To: {known.address}".encode(),
-            to_user=False,
-        )
+        own = {"organization_id": organization_id, "item_id": sent, "recipient": known.address}
+        await outbox.insert_message(database, message=replace(MESSAGE, **own, subject=f"Dear {canary}"))
 
 
 CANARY = "zqcassandra"

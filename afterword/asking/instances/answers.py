@@ -99,16 +99,8 @@ async def _claim_responses(db: Database, *, organization_id: str, questionnaire_
     )
 
 
-async def _update_answers(
-    db: Database,
-    *,
-    organization_id: str,
-    instance_id: str,
-    questionnaire_id: str,
-    version_id: str,
-    answers: Sequence[Mapping[str, object]],
-    is_provisional: bool,
-    now: datetime,
+async def _update_answers(  # any tenant: the instance names its own
+    db: Database, *, instance: Instance, answers: Sequence[Mapping[str, object]], is_provisional: bool, now: datetime
 ) -> None:
     """Write answers, documents of `question_id`, `value` and `other_text`, over those stored before."""
     await db.execute(
@@ -119,7 +111,8 @@ async def _update_answers(
            on conflict (organization_id, instance_id, question_id) do update
            set value = excluded.value, other_text = excluded.other_text, answered_time = excluded.answered_time,
              provisional = excluded.provisional""",
-        *(organization_id, instance_id, questionnaire_id, version_id, list(answers), now, is_provisional),
+        *(instance.organization_id, instance.instance_id, instance.questionnaire_id, instance.version_id),
+        *(list(answers), now, is_provisional),
     )
 
 
@@ -417,15 +410,8 @@ async def _write(
 ) -> None:
     instance = context.instance
     if edit.changed:
-        await _update_answers(
-            db,
-            **instance.key,
-            questionnaire_id=instance.questionnaire_id,
-            version_id=instance.version_id,
-            answers=instances.documents(edit.changed),
-            is_provisional=is_provisional,
-            now=now,
-        )
+        changed = instances.documents(edit.changed)
+        await _update_answers(db, instance=instance, answers=changed, is_provisional=is_provisional, now=now)
         listing = {one.question_id for one in context.definition.questions() if one.shape == "files"}
         if listing & edit.changed.keys():
             await files_service.keep(db, instance=instance, answers=edit.changed, files=files, now=now)

@@ -22,6 +22,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.wire.site import Site
 from afterword.kit.db import Database, Pool, transaction
+from afterword.kit.files import part_of, write_whole
 from afterword.kit.web.operations import Download
 from afterword.tenants import audit
 from afterword.tenants.organizations import assets
@@ -99,15 +100,7 @@ async def _claim_strays(db: Database, *, now: datetime, limit: int) -> list[tupl
 
 
 def write(folder: Path, *, organization_id: str, file_id: str, content: bytes) -> None:
-    path = folder / organization_id / file_id
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    with part.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
-    _sync(path.parent)
+    write_whole(folder / organization_id / file_id, content)
 
 
 def read(folder: Path, *, organization_id: str, file_id: str) -> bytes | None:
@@ -119,16 +112,7 @@ def read(folder: Path, *, organization_id: str, file_id: str) -> bytes | None:
 def delete(folder: Path, *, organization_id: str, file_id: str) -> None:
     path = folder / organization_id / file_id
     path.unlink(missing_ok=True)
-    path.with_suffix(".part").unlink(missing_ok=True)
-
-
-def _sync(folder: Path) -> None:
-    """The name of a new file is on the disk too."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    part_of(path).unlink(missing_ok=True)
 
 
 Result = Literal["clean", "harmful", "unchecked"]

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from msgspec.structs import replace
 from starlette.requests import Request
@@ -464,11 +464,13 @@ def _start_page(
     start: Start,
     *,
     posted: Posted | None = None,
-    wrong: Mapping[str, Wrong] | None = None,
-    notice: str = "",
     locale: str = "",
+    **said: Any,
 ) -> Response:
-    """`locale`: the language that was chosen on the page; the address of its form names it from then on."""
+    """`locale`: the language that was chosen on the page; the address of its form names it from then on.
+
+    `said`: other arguments of `question_page`.
+    """
     site: Site = request.state.site
     answer_page = start.answer_page.in_language(locale)
     number = answer_page.sequence.at(1)
@@ -481,10 +483,9 @@ def _start_page(
         start=start.nonce,
         marked=answer_page.marked(request.query_params.get("q"), request.query_params.get("v")),
         posted=posted,
-        wrong=wrong or {},
-        notice=notice,
         status=FORM_STATUS_WRONG if posted and not locale else 200,
         has_languages=True,
+        **said,
     )
 
 
@@ -495,11 +496,9 @@ def _page(
     *,
     marked: Marked | None = None,
     posted: Posted | None = None,
-    wrong: Mapping[str, Wrong] | None = None,
-    notice: str = "",
-    note: str = "",
-    status: int = 200,
+    **said: Any,
 ) -> Response:
+    """`said`: other arguments of `question_page`."""
     site: Site = request.state.site
     instance_id = answer_page.issued.instance_id
     locale = answer_page.head.locale if answer_page.is_invitation else None
@@ -514,11 +513,8 @@ def _page(
         choice=_choice_of(answer_page, marked, site.secret) if marked and not posted else None,
         marked=marked,
         posted=posted,
-        wrong=wrong or {},
-        notice=notice,
-        note=note,
-        status=status,
         has_languages=True,
+        **said,
     )
 
 

@@ -4,6 +4,7 @@ import base64
 import hashlib
 from collections.abc import Collection, Mapping
 from datetime import date, datetime
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
@@ -65,7 +66,7 @@ def question_page(
     choice: Choice | None = None,
     marked: Marked | None = None,
     posted: Posted | None = None,
-    wrong: Mapping[str, Wrong],
+    wrong: Mapping[str, Wrong] = MappingProxyType({}),
     notice: str = "",
     note: str = "",
     foot: str = "",

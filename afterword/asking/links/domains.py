@@ -220,10 +220,9 @@ async def claim(
     if name == site.host:
         raise errors.Invalid.at("/host", "unknown_value", "This is the host of the whole installation.")
     before = await get_domain(db, organization_id=caller.organization_id, is_locked=True)
-    if before is not None:
-        expect(before.version)
-        if before.host == name:
-            return before, False
+    expect(errors.ABSENT if before is None else before.version)
+    if before is not None and before.host == name:
+        return before, False
     key = {"organization_id": caller.organization_id, "host": name}
     return await _update_domain(db, **key, now=now, updated_by=caller.actor_id), before is None
 

@@ -197,7 +197,7 @@ async def save(
     `made_for`: see `core.questionnaires.translations.outdated_after`.
     """
     before = await get_draft_record(db, **questionnaire.key)
-    expect(-1 if before is None else before.revision)
+    expect(errors.ABSENT if before is None else before.revision)
     known = before.definition if before else await first_definition(db, questionnaire)  # has the keys of given ids
     kept = drafts.prepared(document, known=known, new_id=lambda: ids.ordered(now))
     findings = Findings(strict=is_strict)
@@ -221,7 +221,7 @@ async def restore(
 ) -> tuple[DraftRecord, bool]:
     """`questionnaire` is locked; also returns whether it is the first draft."""
     before = await get_draft_record(db, **questionnaire.key)
-    expect(-1 if before is None else before.revision)
+    expect(errors.ABSENT if before is None else before.revision)
     version = await version_of(db, questionnaire, version_id)
     document = core_definition.document_of(version.definition)
     return await _keep(db, questionnaire, before, document, sources={}, now=now, by=caller.actor_id)
@@ -256,17 +256,14 @@ async def begin(
     now: datetime,
     by: str | None,
 ) -> DraftRecord:
-    """Create the first draft of a questionnaire: a copy of `definition` without file keys, else an empty one.
-
-    A copy has the ids of its template, so that reports join the answers of both.
-    """
+    """Create the first draft of a questionnaire: `definition` with the keys of its file, else an empty one."""
     locale = questionnaire.default_locale
     empty = {"default_locale": locale, "locales": [locale], "translations": {}, "groups": [], "pages": {}}
     return await _insert_draft(
         db,
         **questionnaire.key,
         base_version_id=None,
-        definition=empty if definition is None else drafts.shown(definition),
+        definition=definition or empty,
         now=now,
         by=by,
         translated_sources=None,

@@ -10,12 +10,11 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from afterword import errors, ids
-from afterword.asking.questionnaires import access, drafts, files, metadata, store
+from afterword.asking.questionnaires import access, drafts, files, library, metadata, store
 from afterword.asking.questionnaires.files import InvalidFile, Problem
-from afterword.asking.questionnaires.library import service as library
 from afterword.asking.questionnaires.store import Questionnaire, Version
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires import definition as core_definition
+from afterword.core.questionnaires import definition as core_definition, drafts as core_drafts
 from afterword.core.questionnaires.definition import Definition, GiveId
 from afterword.core.reading.findings import Findings
 from afterword.core.text import locales
@@ -206,28 +205,9 @@ async def create_from_file(
     return questionnaire, give_id
 
 
-async def _add(
-    db: Database,
-    *,
-    organization_id: str,
-    questionnaire_id: str,
-    application_id: str,
-    settings: Mapping[str, object],
-    slug: str | None = None,
-    now: datetime,
-    actor: Caller | None,
-) -> Questionnaire:
-    """A new questionnaire. Raises Conflict for a `slug` that another transaction takes meanwhile."""
-    made = await store.insert_questionnaire(
-        db,
-        organization_id=organization_id,
-        questionnaire_id=questionnaire_id,
-        application_id=application_id,
-        slug=slug,
-        settings=settings,
-        now=now,
-        by=actor and actor.actor_id,
-    )
+async def _add(db: Database, *, now: datetime, actor: Caller | None, **new: Any) -> Questionnaire:
+    """A new questionnaire, of which the store is given these. Raises Conflict for a slug that is taken meanwhile."""
+    made = await store.insert_questionnaire(db, **new, now=now, by=actor and actor.actor_id)
     if made is None:
         raise errors.Conflict("Another import of this file is under way; try again.")
     await _record(db, made, "questionnaire.created", now=now, actor=actor)
@@ -256,6 +236,7 @@ def giver(questionnaire_id: str, published: Definition | None) -> GiveId:
 
 
 async def _template(db: Database, *, caller: Caller, questionnaire_id: str | None) -> dict[str, Any] | None:
+    """The ids stay, so that reports join the answers of both; the keys of its file do not."""
     if questionnaire_id is None:
         return None
     try:
@@ -263,7 +244,7 @@ async def _template(db: Database, *, caller: Caller, questionnaire_id: str | Non
     except errors.NotFound:
         raise errors.Invalid.at("/template_questionnaire_id", "unknown_id", "There is no such questionnaire.") from None
     editions = await _editions(db, questionnaire)
-    return editions[0] if editions else None
+    return core_drafts.shown(editions[0]) if editions else None
 
 
 async def _from_library(

@@ -204,7 +204,7 @@ async def insert_questionnaire(
     organization_id: str,
     questionnaire_id: str,
     application_id: str,
-    slug: str | None,
+    slug: str | None = None,
     settings: Mapping[str, object],
     now: datetime,
     by: str | None,

@@ -61,8 +61,8 @@ async def list_pools(visit: Visit, db: Database) -> Response:
 @routes.post(ONE, scope="Coupon Pool.Update")
 async def add_codes(visit: Visit) -> Response:
     """Codes of a file, else those that were pasted."""
-    content = visit.form.files.get("file")
     try:
+        content = visit.form.file()
         text = visit.form.text("codes") if content is None else tables.decode(content, None)
         codes = read_lines(text)
         if len(text) > CODES_CHARACTERS_MAX:

@@ -33,7 +33,7 @@ routes = Screens()
 
 async def import_file(visit: Visit) -> Response | None:
     """Makes an uploaded file of another system a draft, and leads to its report; None for any other file."""
-    form, caller, content = visit.form, visit.caller, visit.form.files.get("file", b"")
+    form, caller, content = visit.form, visit.caller, visit.form.file() or b""
     name = form.text("display_name") or (form.file_names.get("file") or "").rpartition(".")[0]
     try:
         if await asyncio.to_thread(foreign.format_of, content) is None:

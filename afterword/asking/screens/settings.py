@@ -12,10 +12,10 @@ from afterword.asking.questionnaires import (
     api,
     drafts,
     exports,
+    library,
     service as questionnaires_service,
     visuals as themes,
 )
-from afterword.asking.questionnaires.library import service as library
 from afterword.asking.questionnaires.visuals import Layers
 from afterword.asking.screens import imports, question_form, questionnaires
 from afterword.asking.screens.questionnaires import NEW, ONE, PATH, length_text
@@ -91,7 +91,7 @@ def _locale_of(visit: Visit) -> str | None:
 
 def _file_of(visit: Visit) -> str | None:
     """The text of the uploaded file. Raises Invalid."""
-    content = visit.form.files.get("file")
+    content = visit.form.file()
     if not content:
         return None
     try:

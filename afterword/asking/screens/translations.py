@@ -113,7 +113,7 @@ async def file_out(visit: Visit) -> Response:
 async def file_in(visit: Visit) -> Response:
     """The translations of a file; empty ones stay as they are."""
     try:
-        content = visit.form.files.get("file", b"")
+        content = visit.form.file() or b""
         rows = await asyncio.to_thread(translation_files.read, content, target=visit.id("locale"))
         async with visit.write() as db:
             questionnaire = await _begun(visit, db)

@@ -13,7 +13,7 @@ from afterword.cases import history, rules, settings
 from afterword.cases.alert_instances import store
 from afterword.cases.alert_instances.store import Case, Comment
 from afterword.cases.rules import Alert
-from afterword.core.messaging import alerts as core_alerts, reply_text
+from afterword.core.messaging import addresses, alerts as core_alerts, reply_text
 from afterword.core.messaging.alerts import Match
 from afterword.core.organizations.access import Caller
 from afterword.core.scheduling import windows
@@ -82,11 +82,13 @@ async def update(
     """Change the named members: `store.SETTABLE`, and `waiting`, which stops the clock until it is false.
 
     A closing status sets `resolved_time` and `resolved_by`, any other clears them; it and a new due time end the
-    waiting. Raises NotFound, Invalid (`unknown_id`), and what `expect` raises.
+    waiting. Raises NotFound, Invalid (`unknown_id`, `invalid_format`), and what `expect` raises.
     """
     before = await get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)
     expect(before.version)
     columns = {name: changes.get(name, getattr(before, name)) for name in store.SETTABLE}
+    if columns["call_back_number"] not in {None, before.call_back_number}:
+        columns["call_back_number"] = _dialled(columns["call_back_number"])
     resolved_time, resolved_by = before.resolved_time, before.resolved_by
     application_id = await store.get_application_id(
         db, organization_id=before.organization_id, alert_id=before.alert_id
@@ -119,6 +121,13 @@ async def update(
     await history.record_change(db, before=before, after=after, caller=caller, now=now)
     await events.record(db, events=of_update(before, after, caller=caller, now=now))
     return after
+
+
+def _dialled(number: str) -> str:
+    try:
+        return addresses.phone_text(number)
+    except addresses.InvalidAddress as wrong:
+        raise errors.Invalid.at("/call_back_number", "invalid_format", wrong.message) from None
 
 
 async def change(db: Database, *, before: Case, changes: Mapping[str, Any], now: datetime) -> Case | None:

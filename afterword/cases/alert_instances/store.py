@@ -91,9 +91,11 @@ _VISIBLE: Final[LiteralString] = f"""select {_SHOWN} from alert_instance i
   where i.organization_id = $1 and not $3::boolean and (cardinality($2::text[]) = 0 or exists (
     select from alert a where a.organization_id = i.organization_id and a.alert_id = i.alert_id
       and a.application_id = any($2)))"""
+_OWNED: Final[LiteralString] = """exists (select from organization_user u
+  where u.organization_id = c.organization_id and u.user_id = c.assigned_user_id and u.active)"""  # else by nobody
 # The open cases by how they stand, for the user $4 at $5.
-_SUMS: Final[LiteralString] = """count(*) as open, count(*) filter (where due_time < $5) as overdue,
-    count(*) filter (where assigned_user_id is null) as unassigned,
+_SUMS: Final[LiteralString] = f"""count(*) as open, count(*) filter (where due_time < $5) as overdue,
+    count(*) filter (where not {_OWNED}) as unassigned,
     count(*) filter (where assigned_user_id = $4) as mine, count(waiting_since) as waiting,
     count(call_back_time) as call_back"""
 OPEN_COUNTS: Final[LiteralString] = f"select {_SUMS} from ({_VISIBLE} and i.resolved_time is null) c"
@@ -517,7 +519,7 @@ async def list_work(
     return await db.records(WorkItem).fetch(
         f"""{_WORK} and c.resolved_time is null and case $4
              when 'overdue' then c.due_time < $5 when 'mine' then c.assigned_user_id = $6
-             when 'unassigned' then c.assigned_user_id is null when 'waiting' then c.waiting_since is not null
+             when 'unassigned' then not {_OWNED} when 'waiting' then c.waiting_since is not null
              when 'call_back' then c.call_back_time is not null else true end
              and ({_DUE}, c.alert_instance_id) > ($7::timestamptz, $8) and {within("c.instance_id", "$10")}
            order by {_DUE}, c.alert_instance_id limit $9""",

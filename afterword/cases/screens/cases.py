@@ -1,5 +1,6 @@
 """Cases: the list by due time, and the page where one is worked on, with its history as sentences."""
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -18,7 +19,7 @@ from afterword.cases.history import Entry
 from afterword.cases.messages import Route
 from afterword.cases.screens import figures as case_figures
 from afterword.cases.screens.figures import CASES, SEVERITIES, outcome_text, row_of, with_load
-from afterword.cases.screens.mailbox import PATH as MAILBOX_PATH
+from afterword.cases.screens.settings import MAILBOX_PATH
 from afterword.cases.settings import SETTINGS
 from afterword.cases.statuses import STATUS, title_of
 from afterword.console.answers import ShownResponse, answers_of, note_person
@@ -51,7 +52,10 @@ class ReplyDraft(msgspec.Struct, frozen=True):
     titles: Sequence[str]
 
 
-async def reply_draft(db: Database, visit: Visit, item: WorkItem, *, texts: Sequence[dict[str, str]]) -> ReplyDraft:
+async def reply_draft(
+    db: Database, visit: Visit, item: WorkItem, *, texts: Sequence[dict[str, str]], subject: str
+) -> ReplyDraft:
+    """`subject`: that of the last mail of the case, which mail programs show together with its answers."""
     form, titles = visit.form, [one["title"] for one in texts]
     key = form.text("key") or ids.ordered(visit.now)
     try:
@@ -59,10 +63,12 @@ async def reply_draft(db: Database, visit: Visit, item: WorkItem, *, texts: Sequ
             db, organization_id=visit.caller.organization_id, alert_instance_id=item.alert_instance_id, now=visit.now
         )
     except errors.Conflict as refusal:
-        return ReplyDraft(refusal.detail or "", "", "", "", key, titles)
+        return ReplyDraft(visit.words.said(refusal.detail), "", "", form.text("reply"), key, titles)
     words = texts_of(DOMAIN, route.locale)
     organization = visit.session.organization_name
-    subject = form.text("subject") or words("Your feedback to {organization}", organization=organization)
+    if subject:
+        subject = f"{'' if ANSWERED.match(subject) else 'Re: '}{subject}"[:SUBJECT_CHARACTERS_MAX]
+    subject = form.text("subject") or subject or words("Your feedback to {organization}", organization=organization)
     chosen = visit.query.get("text", "")
     body = form.text("reply")
     if not body and chosen.isascii() and chosen.isdigit() and int(chosen[:3]) < len(texts):
@@ -224,6 +230,7 @@ CLOSED: Final = timedelta(days=store.CLOSED_DAYS)
 BODY_CHARACTERS_MAX: Final = 5_000
 CHOICE_CHARACTERS_MAX: Final = 100
 SUBJECT_CHARACTERS_MAX: Final = 200
+ANSWERED: Final = re.compile(r"\w{1,4}\s?:")  # such as “Re:” or “AW:”
 REPLY_CHARACTERS_MAX: Final = 20_000
 KEY_CHARACTERS_MAX: Final = 50
 NEW_STATUS, BEGUN_STATUS, CLOSED_STATUS = 1, 2, 3
@@ -448,7 +455,8 @@ async def _page(visit: Visit, db: Database, *, refusal: errors.Refusal | None = 
         if item.instance_id
         else None
     )
-    draft = await reply_draft(db, visit, item, texts=settings.saved_texts)
+    subject = next((str(one.changes["subject"]) for one in history.items if one.kind in MAILS), "")
+    draft = await reply_draft(db, visit, item, texts=settings.saved_texts, subject=subject)
     mailbox = await mailboxes.get(db, organization_id=organization_id)
     note_person(visit, item.responder_id)
     named = {each.status_id: title_of(visit.words, each.status_id, each.title) for each in statuses}

@@ -4,7 +4,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -22,7 +22,7 @@ from afterword.core.figures.cells import (
     ratings_of,
 )
 from afterword.core.figures.disclosure import Key
-from afterword.core.figures.metrics import Base, Change, Measure, Scale
+from afterword.core.figures.metrics import Base, Change, Interval, Measure, Scale
 from afterword.core.questionnaires.question_types import SCORES, TYPES, Question, ScoreName
 
 QUESTIONNAIRES_MAX: Final = 50
@@ -77,6 +77,27 @@ class Figure(msgspec.Struct, frozen=True):
         if not self.suppressed:
             return None
         return "few_pairs" if self.measure.unit == "correlation" else "few_people"
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Every member that the API shows, rounded; of a hidden figure nothing but that it is."""
+        measure, hidden = self.measure, self.suppressed
+        decimals = CORRELATION_DECIMALS if measure.unit == "correlation" else VALUE_DECIMALS
+        return {
+            "metric": measure.metric,
+            "value": None if hidden or measure.value is None else _rounded(measure.value, decimals),
+            "unit": measure.unit,
+            "n": None if hidden else measure.n,
+            "base": measure.base,
+            "population": None,
+            "interval": None if hidden or measure.interval is None else _interval(measure.interval, decimals),
+            "method": "none" if hidden else measure.method,
+            "scale": f"{measure.scale[0]}-{measure.scale[1]}" if measure.scale else None,
+            "parts": None if hidden or measure.parts is None else dict(measure.parts),
+            "suppressed": hidden,
+            "suppressed_reason": self.suppressed_reason,
+            "change": None if hidden or self.change is None else _change(self.change, decimals),
+        }
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -361,3 +382,29 @@ def _number(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+VALUE_DECIMALS: Final = 2
+CORRELATION_DECIMALS: Final = 3
+TEST_DECIMALS: Final = 4
+P_MIN: Final = 0.0001  # a smaller p is shown as this one: no chance is 0
+
+
+def _interval(interval: Interval, decimals: int) -> dict[str, Any]:
+    low, high = _rounded(interval.low, decimals), _rounded(interval.high, decimals)
+    return {"low": low, "high": high, "level": interval.level}
+
+
+def _change(change: Change, decimals: int) -> dict[str, Any]:
+    return {
+        "previous": _rounded(change.previous, decimals),
+        "difference": _rounded(change.difference, decimals),
+        "z": None if change.z is None else _rounded(change.z, TEST_DECIMALS),
+        "p": None if change.p is None else max(P_MIN, _rounded(change.p, TEST_DECIMALS)),
+        "method": change.method,
+        "real": change.real,
+    }
+
+
+def _rounded(value: float, decimals: int) -> float:
+    return round(value, decimals) + 0.0  # no -0.0

@@ -19,7 +19,7 @@ from afterword.errors import Sentence
 
 ROWS_MAX: Final = 100_000
 QUESTIONS_MAX: Final = 1_000
-PARTS_MAX: Final = 500  # rows or answers of a question
+PARTS_MAX: Final = 500  # rows of a question
 CELL_CHARACTERS_MAX: Final = 500_000
 NOT_ONE: Final = "This is not a whole survey of LimeSurvey."
 Texts = dict[str, str]  # by language, "" for all languages
@@ -180,8 +180,8 @@ def _survey_of(tables: Tables) -> Survey:
     for one in [*groups.values(), *asked.values()]:
         one.inside.sort(key=lambda each: each.order)
         one.answers.sort(key=lambda each: each.order)
-    if len(asked) > QUESTIONS_MAX or any(max(len(one.inside), len(one.answers)) > PARTS_MAX for one in asked.values()):
-        said = "At most {n} questions, each of {parts} rows or answers, are possible."
+    if len(asked) > QUESTIONS_MAX or any(len(one.inside) > PARTS_MAX for one in asked.values()):
+        said = "At most {n} questions, each of {parts} rows, are possible."
         raise unreadable(Sentence(said, n=QUESTIONS_MAX, parts=PARTS_MAX))
     texts = defaultdict[str, Texts](Texts)
     for row in tables["surveys_languagesettings"]:

@@ -33,7 +33,7 @@ FIXED: Final[Mapping[str, tuple[str, ...]]] = {
     "A": tuple("12345"), "B": tuple(map(str, range(1, 11))), "C": ("Y", "U", "N"), "E": ("I", "S", "D"),
 }  # fmt: skip
 OTHER: Final = "-oth-"  # the code of a text beside the choices
-DASH: Final = "\N{EN DASH}"
+ANSWERS_MAX: Final = types.DROPDOWN_CHOICES_MAX + 1  # one more than a list may have, so that the report tells it
 FORMULA: Final = "A bound of its answer follows from a formula: “{value}”."
 NO_WORDS: Final = "A text is empty, so its code stands there: “{code}”."
 LONG: Final = "It has more rows than a matrix, so it became {n} of them."
@@ -79,7 +79,7 @@ class Maker(msgspec.Struct):
         titles, helps = dict(self.thing.texts["question"]), dict(self.thing.texts["help"])
         for name in self.draft.languages if label else ():
             title, part = self.said(self.thing.texts["question"], name), self.said(label or {}, name)
-            titles[name] = escape(f" {DASH} ".join(filter(None, [title, part])))
+            titles[name] = escape(" \N{EN DASH} ".join(filter(None, [title, part])))
             if len(titles[name]) > types.TITLE_CHARACTERS_MAX:
                 titles[name], helps[name] = escape(part), f"{escape(title)}\n\n{helps.get(name, '')}"
         if not self.draft.text(titles):
@@ -103,7 +103,7 @@ class Maker(msgspec.Struct):
         return [one for one in self.thing.inside if one.scale == scale]
 
     def answers(self, scale: int = 0) -> list[Thing]:
-        return [one for one in self.thing.answers if one.scale == scale]
+        return [one for one in self.thing.answers if one.scale == scale][:ANSWERS_MAX]
 
     def label(self, part: Thing) -> Texts:
         """The words of a part; its code where it has none."""

@@ -70,6 +70,10 @@ class Limit(msgspec.Struct, frozen=True):
             raise errors.Invalid.at(pointer, code, errors.Sentence(message, values=str(self)))
 
 
+class OutOfLimit(errors.Forbidden):
+    """A caller with a limit asks for what cannot be limited; the sentence has the `name` that the limit is by."""
+
+
 class Part(TypedDict):
     """The part of an organization that a caller sees, as stores take it: that of these applications (none: all)."""
 
@@ -169,7 +173,7 @@ class Caller:
 
     def refuse_limited(self, limit: Limit) -> NoReturn:
         text = "You see only data where {name} is {values}, and this page or operation cannot be limited to it."
-        raise errors.Forbidden(errors.Sentence(text, name=limit.name, values=str(limit)))
+        raise OutOfLimit(errors.Sentence(text, name=limit.name, values=str(limit)))
 
     def require_real(self) -> None:
         """Raise Forbidden for a test token, where real people are concerned."""

@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 
 from afterword import errors
+from afterword.core.text.locales import Marked
 
 # The causes of a hold: a rule, the lane, an attempt. Each with the words of "held by: …".
 BY_RULE: Final[Mapping[str, str]] = {
@@ -36,7 +37,7 @@ BY_ATTEMPT: Final[Mapping[str, str]] = {
 HELD_BY: Final[Mapping[str, str]] = {**BY_RULE, **BY_LANE, **BY_ATTEMPT}
 
 # The reasons of suppressions.
-SUPPRESSED: Final[Mapping[str, str]] = {
+SUPPRESSED: Final[Mapping[str, Marked]] = {
     "unsubscribed": "unsubscribed", "hard_bounce": "the address did not exist",
     "complaint": "the recipient complained", "blocked": "the address was blocked", "erased": "the person was erased",
 }  # fmt: skip

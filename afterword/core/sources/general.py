@@ -81,7 +81,8 @@ def _reader(
         found = {each: given.value(path) for each, path in rest.items()}
         wanted = events.get(name, name)
         what: What = next((one for one in get_args(What) if one == wanted), "other")
-        return [given.happening(chosen, event_id=event_id, what=what, name=name, values=found)]
+        about = "customer" if what == "customer.created" else ""
+        return [given.happening(chosen, event_id=event_id, what=what, name=name, about=about, values=found)]
 
     return read
 

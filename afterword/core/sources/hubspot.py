@@ -30,6 +30,7 @@ _EVENTS: Final[Mapping[str, What]] = {
     "object.creation 0-1": "customer.created",  # ids of types: contacts, tickets
     "object.creation 0-5": "ticket.created",
 }
+_SORTS: Final = {"0-1": "contact", "0-3": "deal", "0-5": "ticket", "customer": "contact", "order": "deal"}
 _PATHS: Final = paths.PATHS["hubspot"]
 _DECODED: Final = re.compile(r"%(3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)", re.IGNORECASE)
 _TIME: Final = "X-HubSpot-Request-Timestamp"
@@ -65,11 +66,14 @@ def _happening(given: paths.Document, body: bytes) -> Happening:
     what = _EVENTS.get(name) or _EVENTS.get(typed, "other")
     if given.text("propertyName") == "closed_date":  # of a ticket, in whatever pipeline
         what = "ticket.solved" if given.text("propertyValue") else "ticket.reopened"
+    told = given.text("objectTypeId") or (name if what == "other" else what).partition(".")[0]
+    sort = "ticket" if given.text("hs_ticket_id") else _SORTS.get(told, told or "workflow")
     return given.happening(
         _PATHS,
         event_id=f"{number} " + (f"{own} {given.text('subscriptionId')}" if own else paths.digest_of(body)),
         what=what,
         name=f"{name or 'workflow'} {given.text('propertyName')}".strip(),
+        about="" if sort == "ticket" else sort,
     )
 
 

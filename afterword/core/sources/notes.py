@@ -21,7 +21,7 @@ from afterword.errors import Invalid
 
 COMMENT_CHARACTERS_MAX: Final = 5_000
 NOTHING: Final = "-"  # Shopify refuses an empty field
-OBJECT_ID: Final = "[A-Za-z0-9_-]{1,64}"
+OBJECT_ID: Final = "(?:contact |deal )?[A-Za-z0-9_-]{1,64}"
 HUBSPOT_TYPES: Final = {"customer": ("contact", 202), "order": ("deal", 214), "ticket": ("ticket", 228)}
 SAYS: Final[Mapping[int, Marked]] = {
     3: "The address leads to another one. Enter that one.", 5: "The system has a fault of its own.",
@@ -74,8 +74,7 @@ class NoteKind(msgspec.Struct, frozen=True, kw_only=True):
         return next((means for said, means in self.means.items() if re.search(said, text, re.DOTALL)), status)
 
 
-_TABLES: Final = toml.tables_of(__name__)
-NOTES: Final = msgspec.convert(_TABLES, dict[str, NoteKind])
+NOTES: Final = msgspec.convert(toml.tables_of(__name__), dict[str, NoteKind])
 NOTED: Final = [f"{name} {what}" for name in NOTES for what in get_args(What) if what.startswith(NOTES[name].whats)]
 
 
@@ -84,25 +83,26 @@ def request_of(template: Request, note: Note, link: str) -> Request:
     if not re.fullmatch(OBJECT_ID, note.object_id):
         raise Invalid.at("/object_id", "invalid_format", "An id of the other system is expected.")
     method, path, body = template
+    number = note.object_id.rpartition(" ")[2]
     words, (kind, association) = note.comment.strip(), HUBSPOT_TYPES[note.what.partition(".")[0]]
     comment = words if len(words) <= COMMENT_CHARACTERS_MAX else f"{words[: COMMENT_CHARACTERS_MAX - 1]}…"
     parts = [part for part in (f"{note.title}: {note.score or NOTHING}", comment) if part]
     shown = html.escape(link)
     paragraphs = [*html.escape("\n\n".join(parts)).split("\n\n"), f'<a href="{shown}">{shown}</a>']
     values = {
-        "id": note.object_id,
+        "id": number,
         "text": "\n\n".join([*parts, link]),
         "html": "".join(f"<p>{one}</p>" for one in paragraphs).replace("\n", "<br>"),
         "score": note.score or NOTHING,
         "comment": comment or NOTHING,
         "link": link,
         "time": note.time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "owner": f"gid://shopify/Order/{note.object_id}",
+        "owner": f"gid://shopify/Order/{number}",
         "type": f"associations.{kind}",
         "association": association,
     }
     filled = re.sub(r"\{(\w+)\}", lambda found: msgspec.json.encode(values[found[1]]).decode(), body)
-    return method, path.replace("{id}", note.object_id), filled
+    return method, path.replace("{id}", number), filled
 
 
 def grant_of(kind: NoteKind, user: str, token: str) -> Request | None:

@@ -55,8 +55,7 @@ class Paths(msgspec.Struct, frozen=True, kw_only=True):
     whats: Mapping[str, What] = msgspec.field(default_factory=dict[str, What])
 
 
-_TABLES: Final = toml.tables_of(__name__)
-PATHS: Final = msgspec.convert(_TABLES, dict[str, Paths])
+PATHS: Final = msgspec.convert(toml.tables_of(__name__), dict[str, Paths])
 
 
 class Document:
@@ -120,10 +119,16 @@ class Document:
         what: What,
         name: str,
         is_test: bool = False,
-        object_id: str = "",
+        about: str = "",
         values: Mapping[str, Value | None] = MappingProxyType({}),
     ) -> Happening:
-        """Raises Invalid for wrong shapes. `values`: further ones, None for absent ones. `object_id`: else by path."""
+        """Raises Invalid for wrong shapes. `values`: further ones, None for absent ones.
+
+        `about`: the sort of the object, where ids of another sort may be equal; empty for that which people ask about.
+        """
+        subject, number = self.text(paths.subject), self.text(paths.object_id)
+        if about:
+            number = f"{about} {number or subject}" if number or subject else ""
         first, _, last = self.text(paths.whole_name).partition(" ")
         found: dict[str, Value | None] = {each: self.text(path) for each, path in paths.texts.items()}
         found |= {each: self.number(path) for each, path in paths.numbers.items()} | dict(values)
@@ -132,8 +137,8 @@ class Document:
             what=what,
             name=name[:TEXT_CHARACTERS_MAX],
             time=self.time(paths.time),
-            subject=self.text(paths.subject),
-            object_id=object_id or self.text(paths.object_id),
+            subject=subject,
+            object_id=number,
             email=self.text(paths.email),
             phone=phone_of(self.text(paths.phone), self.text(paths.country)),
             first_name=(self.text(paths.first_name) or first)[:NAME_CHARACTERS_MAX],

@@ -26,6 +26,7 @@ def read(headers: Mapping[str, str], body: bytes) -> Sequence[Happening]:
         what="order.delivered" if status == "delivered" else _PATHS.whats.get(topic, "other"),
         name=f"{topic} {status}".strip(),
         is_test=given.flag("test") or given.flag("header:x-shopify-test"),
+        about="" if topic.startswith("orders/") or given.text("order_id") else topic.partition("/")[0],
     )
     return [replace(found, subject=_PART.sub("", found.subject)) if topic.startswith("fulfillment") else found]
 

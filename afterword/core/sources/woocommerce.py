@@ -38,7 +38,7 @@ def read(headers: Mapping[str, str], body: bytes) -> Sequence[Happening]:
             + {"order.refunded": f" {refunded}", "other": f" {topic} {status} {changed}"}.get(what, ""),
             what=what,
             name=f"{topic} {status}".strip(),
-            object_id="" if topic.startswith("order.") else number and f"{topic.partition('.')[0]} {number}",
+            about="" if topic.startswith("order.") else topic.partition(".")[0],
             values={"refunded": refunded or None, "store": store},
         )
         for what in whats or ["other"]

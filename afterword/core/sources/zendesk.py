@@ -43,6 +43,7 @@ def read(headers: Mapping[str, str], body: bytes) -> Sequence[Happening]:
         event_id=given.text("id | header:x-zendesk-webhook-invocation-id") or paths.digest_of(body),
         what=what,
         name=name or "ticket",
+        about="" if name.startswith("ticket.") or not kind.startswith(_EVENT) else name.partition(".")[0],
         values={"tags": given.text("detail.tags[]" if kind.startswith(_EVENT) else "ticket.tags")},
     )
     return [found]

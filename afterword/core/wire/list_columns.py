@@ -162,7 +162,7 @@ def _metadata(given: List, members: Sequence[MetadataDefinition], place: int) ->
     """The declared name that a column has, where the values are of its type."""
     name, cells = plain(given.names[place]), given.cells(place)
     for one in members:
-        if one.name in _PERSONAL or name not in {plain(one.name), plain(one.title), plain(f"{one.kind}.{one.name}")}:
+        if one.name in _PERSONAL or name not in map(plain, written.names_of(one)):
             continue
         fits: Callable[[str], object] = {
             "number": lambda cell: written.number(cell, ",") or written.number(cell, "."),

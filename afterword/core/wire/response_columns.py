@@ -1,8 +1,8 @@
 """Tables of responses that were given elsewhere: the meaning of each column, and a row as a request. No I/O.
 
 A meaning is a member of the request (`completed_time`, `person.email`, `metadata.questionnaire.store`), or an answer:
-`answer.QUESTION`, with `.row.ROW` of a matrix, `.choice.VALUE` where each choice has a column, `.part.FIELD` of a
-contact, and `.other` for the text beside a choice. Empty: the column is left out.
+`answer.QUESTION`, with `.row.ROW` of a matrix, `.choice.VALUE` where each choice has a column, `.place.N` where places
+of a ranking have, `.part.FIELD` of a contact, and `.other` for the text beside a choice. Empty: it is left out.
 """
 
 import csv
@@ -162,7 +162,7 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
         is_complete = True
         for name, cell in zip(names, cells, strict=False):
             meaning, text = meanings[name], cell.strip()
-            if not text or not meaning:
+            if not meaning or not (text or meaning.endswith(".other")):  # an empty one tells that there is a column
                 continue
             head, *rest = meaning.split(".", 2)
             if head == "answer":
@@ -224,10 +224,9 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
 
     def _named(self) -> Iterator[tuple[str, str]]:
         """Each meaning with each name that a column of it may have."""
-        for kind, members in (("questionnaire", self.declared.questionnaire), ("responder", self.declared.responder)):
-            for one in members.values():
-                for name in (one.name, one.title, f"{kind}.{one.name}"):
-                    yield f"metadata.{kind}.{one.name}", name
+        for one in (*self.declared.questionnaire.values(), *self.declared.responder.values()):
+            for name in written.names_of(one):
+                yield f"metadata.{one.kind}.{one.name}", name
         for name, asked in self.questions.items():
             question = asked.question
             texts = [
@@ -239,8 +238,10 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
             for one in names:
                 yield f"answer.{name}", one
                 for meaning, label in _parts(question):
-                    for joined in (f"{one}_{label}", f"{one}[{label}]", f"{one} {label}"):
-                        yield f"answer.{name}.{meaning}", joined
+                    is_place = question.shape == "ranking" and meaning == f"choice.{label}"
+                    inside = f"place.{label}" if is_place else meaning  # LimeSurvey has a column for each place
+                    yield f"answer.{name}.{inside}", f"{one}[{label}]"
+                    yield from ((f"answer.{name}.{meaning}", f"{one}{sign}{label}") for sign in "_ ")
 
 
 def _parts(question: Question) -> Iterator[tuple[str, str]]:
@@ -249,8 +250,11 @@ def _parts(question: Question) -> Iterator[tuple[str, str]]:
         labels = (row.label, row.key, row.row_id, *(one.rows.get(row.row_id) for one in translations))
         yield from ((f"row.{row.key or row.row_id}", label) for label in labels if label)
     for choice in question.choices if question.shape in {"choices", "ranking"} else ():
-        labels = (choice.label, str(choice.value), *(one.choices.get(choice.value) for one in translations))
+        numbered = (str(choice.value), f"SQ{choice.value:03}")  # the second by LimeSurvey
+        labels = (choice.label, *numbered, *(one.choices.get(choice.value) for one in translations))
         yield from ((f"choice.{choice.value}", label) for label in labels if label)
+    if question.shape == "ranking":
+        yield from ((f"place.{place}", f"Rank {place}") for place, _ in enumerate(question.choices, start=1))
     free = next((plain(choice.label) for choice in question.choices if choice.other), None)
     if free is not None:  # a column with the name of that choice is its tick or its text, either is understood
         labels = [
@@ -319,9 +323,11 @@ def _day(_asked: Labelled, parts: Parts) -> Value:
 def _choice(asked: Labelled, parts: Parts) -> Value:
     text, other = parts.get("", ""), parts.get("other")
     value = _one(asked, text) if text else None
-    if isinstance(value, str) and asked.free is not None and value == text and not _is_label(asked, text):
-        return asked.free, other or (text if text != "-oth-" else None)  # what somebody wrote stands in its place
-    return (asked.free if value is None and other else value), other
+    is_unknown = isinstance(value, str) and value == text and not _is_label(asked, text)
+    is_named = plain(text) in {"oth", "other"}
+    if is_unknown and asked.free is not None and (is_named or other != ""):  # an empty column beside it: no such text
+        return asked.free, other or (None if is_named else text)  # what somebody wrote stands in its place
+    return (asked.free if value is None and other else value), other or None
 
 
 def _choices(asked: Labelled, parts: Parts) -> Value:
@@ -340,21 +346,20 @@ def _choices(asked: Labelled, parts: Parts) -> Value:
             other = cell
         chosen.append(choice.value)
     unknown = [one for one in chosen if isinstance(one, str) and not _is_label(asked, one)]
-    if asked.free is not None and (other or len(unknown) == 1):
+    if asked.free is not None and (other or (len(unknown) == 1 and other is None)):
         chosen = [one for one in chosen if one not in unknown or other]
         other = other or str(unknown[0])
         chosen += [] if asked.free in chosen else [asked.free]
-    return ([*dict.fromkeys(chosen)] or None), other
+    return ([*dict.fromkeys(chosen)] or None), other or None
 
 
 def _ranking(asked: Labelled, parts: Parts) -> Value:
-    """The best first in one cell, or the place of each choice in a column of its own."""
-    places = {
-        choice.value: int(match[1])
-        for choice in asked.question.choices
-        if (match := _NUMBER.match(parts.get(f"choice.{choice.value}", "")))
-    }
-    ranked: list[object] = [_one(asked, one) for one in _listed(asked, parts.get("", ""))]
+    """The best first in one cell or in a column for each place, or the place of each choice in a column of its own."""
+    cells = {choice.value: parts.get(f"choice.{choice.value}", "") for choice in asked.question.choices}
+    places = {value: int(match[1]) for value, cell in cells.items() if (match := _NUMBER.match(cell))}
+    by_place = [parts.get(f"place.{place}", "") for place, _ in enumerate(cells, start=1)]
+    strange = [] if places else [cell for cell in cells.values() if plain(cell) not in NO]  # refused later, not dropped
+    ranked = [_one(asked, one) for one in _listed(asked, parts.get("", "")) or [*filter(None, by_place)] or strange]
     return (ranked or sorted(places, key=lambda value: places[value]) or None), None
 
 

@@ -53,7 +53,8 @@ class Row(msgspec.Struct, frozen=True):
 def written(rows: Iterable[Row], *, file_format: Format, name: str, source: str, target: str) -> bytes:
     """The file; `source` and `target` are the languages, `name` is the questionnaire's id."""
     if file_format == "csv":
-        lines = ([*map(_guarded, (row.key, row.source or "", row.target or "", row.state))] for row in rows)
+        cells = ((row.key, row.source or "", row.target or "", row.state) for row in rows)
+        lines = ([f"'{cell}" if cell[:1] in _FORMULA else cell for cell in line] for line in cells)
         return csv_text([COLUMNS, *lines], is_quoted=True).encode("utf-8-sig")
     units = "\n".join(
         f"<trans-unit id={quoteattr(row.key)}{APPROVED if row.state == 'translated' else ''}>"
@@ -86,10 +87,6 @@ def read(content: bytes, *, target: str | None) -> list[Row]:
             Sentence("The text {key} is there twice. Remove one of them.", key=again[:KEY_CHARACTERS_MAX])
         )
     return rows
-
-
-def _guarded(text: str) -> str:
-    return f"'{text}" if text[:1] in _FORMULA else text
 
 
 def _unguarded(text: str) -> str:

@@ -13,6 +13,7 @@ from babel.core import Locale
 from babel.dates import get_day_names, get_month_names
 
 from afterword.core import toml
+from afterword.core.questionnaires.metadata import MetadataDefinition
 from afterword.core.reading import structs
 from afterword.core.text import locales
 
@@ -21,6 +22,7 @@ NOON: Final = 12
 ROUNDED: Final = "A spreadsheet has rounded this number. Show its column there as a whole number, and save it again."
 COUNTRY: Final = "This is the code of a country. A language is expected, such as el for Greek."
 WORDS: Final[Mapping[str, Any]] = toml.tables_of(__name__, "words")
+_TITLES: Final[Mapping[str, str]] = WORDS["columns"]["metadata"]
 _DATES: Final = WORDS["dates"]
 _LANGUAGES: Final = WORDS["languages"].split()
 _MERIDIEMS: Final = {word: hours for hours, key in ((0, "am"), (NOON, "pm")) for word in _DATES[key].split()}
@@ -119,6 +121,12 @@ def is_country(text: str) -> bool:
 def is_rounded(text: str) -> bool:
     """Whether a spreadsheet has shown a long number as 4,90E+12, and left its last digits away."""
     return _ROUNDED.match(text.strip()) is not None
+
+
+def names_of(one: MetadataDefinition) -> tuple[str, ...]:
+    """Names of a column with its values: its title too, if it is the product's in all languages of the console."""
+    titles = _TITLES[one.name].split() if one.is_of_product else ()
+    return one.name, one.title, f"{one.kind}.{one.name}", *titles
 
 
 def plain(text: str) -> str:

@@ -583,7 +583,7 @@ async def _acquired(pool: Pool) -> Any:
     except TooManyWait:
         raise errors.Unavailable("Too many requests wait for the database.", headers=_retry_after()) from None
     except asyncpg.PostgresError as error:  # whatever a server says instead of letting us in, it is away
-        raise errors.Unavailable("The database is not available at the moment.", headers=_retry_after()) from error
+        raise errors.Unavailable(AWAY_SENTENCE, headers=_retry_after()) from error
 
 
 async def _discard(pool: Pool, raw: Any) -> None:
@@ -674,15 +674,20 @@ def _refusal_of(error: BaseException) -> errors.Refusal | None:
             # A migration changed a column that the statement gives. The driver prepares it anew for the next try.
             return errors.Unavailable("The database was changed at this moment.", headers=_retry_after())
         case _ if isinstance(error, AWAY):
-            kind = _KINDS.get(type(error), errors.Unavailable)
-            return kind("The database is not available at the moment.", headers=_retry_after())
+            kind, sentence = _SAID.get(type(error), (errors.Unavailable, AWAY_SENTENCE))
+            return kind(sentence, headers=_retry_after())
         case _:
             return None
 
 
-_KINDS: Final[Mapping[type[BaseException], type[errors.Unavailable]]] = {
-    asyncpg.QueryCanceledError: Slow, asyncpg.ReadOnlySQLTransactionError: TakesNoWrites,
-}  # fmt: skip
+AWAY_SENTENCE: Final = "The database is not available at the moment."
+_SAID: Final[Mapping[type[BaseException], tuple[type[errors.Unavailable], str]]] = {
+    asyncpg.QueryCanceledError: (Slow, AWAY_SENTENCE),
+    asyncpg.ReadOnlySQLTransactionError: (
+        TakesNoWrites,
+        "The database takes no writes: it is a standby, or read only.",
+    ),
+}
 
 
 def _driver(database: Database) -> Any:

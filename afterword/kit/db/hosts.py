@@ -34,7 +34,7 @@ SESSION_SETTINGS: Final = {
 
 _JSON = msgspec.json.Encoder()
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
-AWAY = (
+SAID = (  # by a server or the driver: nothing is wrong with the statement
     asyncpg.PostgresConnectionError,
     asyncpg.CannotConnectNowError,
     asyncpg.TooManyConnectionsError,
@@ -49,11 +49,9 @@ AWAY = (
     asyncpg.ReadOnlySQLTransactionError,
     asyncpg.InterfaceError,
     asyncpg.InternalClientError,  # an exchange was cut while the server went away
-    ConnectionError,
-    TimeoutError,
-    OSError,
 )
-
+AWAY = (*SAID, TimeoutError, OSError)
+_REFUSED: Final = (asyncpg.LockNotAvailableError, asyncpg.InsufficientPrivilegeError, asyncpg.InvalidSchemaNameError)
 
 STARVED: Final = (
     f"The database took a connection and gave no answer on it within {ANSWER_SECONDS_MAX} seconds. A pooler before it "
@@ -223,17 +221,23 @@ async def initialize(raw: Any) -> None:
 async def open_session(url: str, settings: Mapping[str, str] = SESSION_SETTINGS) -> AsyncGenerator[Any, None]:
     """One connection of the driver without the timeouts of requests, for COPY and changes of the schema.
 
-    Behind a pooler only its transactions are without them. Raises Unavailable.
+    Behind a pooler only its transactions are without them. Raises Unavailable, also for what the server refuses within.
     """
-    try:
-        raw = await Hosts(url, statements_max=0).connect(url, server_settings=settings)
-    except (*AWAY, asyncpg.PostgresError) as error:
-        raise errors.Unavailable(f"The database cannot be used: {str(error) or 'it does not answer'}.") from error
-    try:
-        await limit_transactions(raw, seconds=0)
-        yield raw
-    finally:
-        raw.terminate()
+    hosts, refusals = Hosts(url, statements_max=0), (*AWAY, asyncpg.PostgresError)
+    async with AsyncExitStack() as stack:
+        try:
+            raw = await hosts.connect(url, server_settings=settings)
+            stack.callback(raw.terminate)
+            refusals = (
+                *SAID,
+                ConnectionResetError,
+                *_REFUSED,
+            )  # other errors of files and sockets are not the database's
+            await limit_transactions(raw, seconds=0)
+            yield raw
+        except refusals as error:
+            said = str(error).partition("\n")[0].rstrip(".") or "it does not answer"  # hints follow
+            raise errors.Unavailable(f"The database cannot be used: {said}.") from error
 
 
 @asynccontextmanager

@@ -86,6 +86,9 @@ class _Folder:
             path = self._checked(self._root / name)
             await asyncio.to_thread(path.unlink, missing_ok=True)
 
+    async def has(self, name: str) -> bool:
+        return await asyncio.to_thread((self._root / name).exists)
+
     def _put(self, path: Path, content: Path) -> None:
         part = path.with_name(f".{path.name}.part")
         with _of_disk():
@@ -124,6 +127,14 @@ class _Bucket:
 
     async def delete(self, name: str) -> None:
         await self._call("DELETE", name, b"")
+
+    async def has(self, name: str) -> bool:
+        """False for what is not there for sure: a key may be without the right to see that."""
+        try:
+            await self._call("HEAD", name, b"")
+        except Failed as failed:
+            return failed.problem != _OF_STATUS[404]
+        return True
 
     async def _call(self, method: str, name: str, content: bytes) -> None:
         target, now = self._target, self._now + timedelta(seconds=time.monotonic() - self._since)
@@ -198,6 +209,10 @@ class _Sftp:
             except self._asyncssh.SFTPOpUnsupported:  # then the name is free for a moment
                 await self.delete(name)
                 await self._client.rename(part, path)
+
+    async def has(self, name: str) -> bool:
+        async with _answering(self._asyncssh, FILE_SECONDS):
+            return await self._client.exists(join(self._path, name))
 
     async def delete(self, name: str) -> None:
         async with _answering(self._asyncssh, FILE_SECONDS):

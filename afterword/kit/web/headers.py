@@ -51,10 +51,10 @@ def saved_as(file_name: str) -> dict[str, str]:
     }
 
 
-def matches(text: str, etag: str) -> bool:
-    """True where a list of entity tags has this one or `*`; a `W/` that a proxy added is ignored."""
+def matches(text: str, etag: str, *, is_there: bool = True) -> bool:
+    """True where a list of entity tags has this one, or `*` of what is there; a `W/` that a proxy added is ignored."""
     found = [match[1] for match in _TAG.finditer(text)]
-    return etag in found or "*" in found
+    return etag in found or (is_there and "*" in found)
 
 
 def wants_strict(prefer: str) -> bool:

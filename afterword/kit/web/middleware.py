@@ -38,6 +38,7 @@ ALLOWED_HEADERS: Final = (
 PROBES: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 REQUESTS_MIN: Final = 40  # at once, always admitted
 WAIT_SECONDS: Final = 0.015
+QUIET_SECONDS: Final = 60.0  # between two lines of the log about what is away
 INTERVAL_SECONDS: Final = 0.02  # also the length of a burst that is no overload
 CALM_SECONDS: Final = 1.0  # without a refusal end the overload
 OLD_SHARE: Final = 0.9  # smoothing factor of the moving average of completions
@@ -173,6 +174,7 @@ class Middleware:
         self._site = site
         self._metrics = metrics
         self._has_warned = False
+        self._quiet_until = 0.0
         self._origins = frozenset(origins)
         self._always = [NO_SNIFF, HSTS] if site.public_url.startswith("https://") else [NO_SNIFF]
 
@@ -193,6 +195,7 @@ class Middleware:
         except errors.Refusal as refusal:
             if answer.has_started:
                 raise
+            self._tell(refusal)
             await self._refuse(refusal, scope, answer)
         except Exception:
             logger.exception("request failed", method=method)
@@ -246,6 +249,13 @@ class Middleware:
     async def _pass_gate(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["path"] = await self._gate.path(scope, scope["afterword.headers"])
         await self._app(scope, receive, send)
+
+    def _tell(self, refusal: errors.Refusal) -> None:
+        """Log why: a database or folder whose disk is full still serves what only reads, and is ready."""
+        cause, now = refusal.__cause__, asyncio.get_running_loop().time()
+        if isinstance(refusal, errors.Unavailable) and cause is not None and now >= self._quiet_until:
+            self._quiet_until = now + QUIET_SECONDS
+            logger.warning("a request is refused for now", cause=str(cause).partition("\n")[0])
 
     async def _refuse(self, refusal: errors.Refusal, scope: Scope, answer: "_Answer") -> None:
         if _is_page(scope):

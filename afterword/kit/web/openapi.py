@@ -177,7 +177,7 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
         case "POST":
             found.append(_reference("IdempotencyKey"))
         case "PATCH" | "PUT" | "DELETE":
-            found.append(_reference("IfMatch"))
+            found += [_reference(name) for name in ("IfMatch", "IfNoneMatch")[: 2 if route.method == "PUT" else 1]]
         case _:
             if route.shape == "one":
                 found.append(_reference("IfNoneMatch"))

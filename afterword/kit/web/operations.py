@@ -52,6 +52,7 @@ class Call(Generic[Body]):
     request_id: str
     strict: bool = False  # Prefer: handling=strict
     if_match: str | None = None
+    if_none_match: str | None = None
     source: str = ""  # the client's address
     requested: Page | None = None
     query: Any = None  # the route's own query parameters, validated
@@ -73,12 +74,16 @@ class Call(Generic[Body]):
 
     @property
     def expect(self) -> errors.Expect:
-        """The check of `If-Match`, which raises Stale (412) where it names another version."""
-        return errors.ANY if self.if_match is None else self._same_version
+        """The check of `If-Match` and `If-None-Match`, which raises Stale (412) where one of them does not hold."""
+        return errors.ANY if self.if_match is None and self.if_none_match is None else self._check_version
 
-    def _same_version(self, version: int) -> None:
-        if not web_headers.matches(self.if_match or "", etag_of(version)):
-            raise errors.Stale("It was changed since you read it; read it again.")
+    def _check_version(self, version: int) -> None:
+        tag, is_there = etag_of(version), version != errors.ABSENT
+        if self.if_match is not None and not web_headers.matches(self.if_match, tag, is_there=is_there):
+            gone = "There is nothing here yet." if not is_there else "It was changed since you read it; read it again."
+            raise errors.Stale(gone)
+        if web_headers.matches(self.if_none_match or "", tag, is_there=is_there):
+            raise errors.Stale("There is one here already, which If-None-Match rules out.")
 
 
 class Download(msgspec.Struct, frozen=True):

@@ -115,11 +115,6 @@ def check_text(text: str) -> str:
     return text
 
 
-def check_target(path: bytes, query: bytes) -> None:
-    if len(path) + len(query) > TARGET_BYTES_MAX:
-        raise errors.TargetTooLong(f"Path and query together may have {TARGET_BYTES_MAX:,} bytes.")
-
-
 def check_accept(accept: str | None, media_types: Sequence[str] = ("application/json",)) -> None:
     if accept is None or accept == "*/*" or accept in media_types or not accept.strip():
         return

@@ -8,7 +8,7 @@ import functools
 import hashlib
 import math
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from datetime import datetime
 from typing import Any, Final, TypeVar, cast
 from urllib.parse import unquote_plus
@@ -142,8 +142,9 @@ class Operation:
             request.caller.require_open(self.route.for_limited)
             if request.limit_state is not None and request.limit_state.is_over:
                 limits.check(request.limit_state)
-            answer = self._answer_large if self._is_large else self._answer
-            status, more, content = await answer(request, scope, receive)
+            limiter, organization_id = self._context.limiter, request.caller.organization_id
+            with limiter.large_body(organization_id) if self._is_large else nullcontext():
+                status, more, content = await self._answer(request, scope, receive)
             chunks = None if isinstance(content, bytes) else await _open_chunks(content, scope)
         except errors.Refusal as refusal:
             if request is not None and request.limit_state is not None:
@@ -177,6 +178,7 @@ class Operation:
             body=None,
             request_id=scope["afterword.request_id"],
             if_match=sent.get("if-match"),
+            if_none_match=sent.get("if-none-match"),
             source=scope["afterword.source"],
         )
         request.sent = sent
@@ -190,10 +192,6 @@ class Operation:
         if route.own is None or not route.own(request.caller, request.ids):
             for scope in route.scopes:
                 request.caller.require(scope)
-
-    async def _answer_large(self, request: _Request, scope: Scope, receive: Receive) -> Sent:
-        with self._context.limiter.large_body(request.caller.organization_id):
-            return await self._answer(request, scope, receive)
 
     async def _answer(self, request: _Request, scope: Scope, receive: Receive) -> Sent:
         route, pool = self.route, self._context.pool
@@ -246,7 +244,7 @@ class Operation:
         raw_query: bytes = scope["query_string"]
         raw_path: bytes = scope.get("raw_path") or b""
         if len(raw_path) + len(raw_query) > parsing.TARGET_BYTES_MAX:
-            parsing.check_target(raw_path, raw_query)
+            raise errors.TargetTooLong(f"Path and query together may have {parsing.TARGET_BYTES_MAX:,} bytes.")
         if self._media_types and (accept := sent.get("accept", "*/*")) != "*/*":
             parsing.check_accept(accept, self._media_types)
         if "prefer" in sent:
@@ -406,7 +404,7 @@ class Operation:
             return status, more if status == NO_CONTENT else [*more, (b"content-length", b"0")], b""
         if answer.version is not None:
             more.append((b"etag", b'"%d"' % answer.version))
-            given = request.sent.get("if-none-match")
+            given = request.if_none_match
             if given is not None and not self._writes and headers.matches(given, etag_of(answer.version)):
                 return 304, [*more, headers.NO_CACHE], b""
         if answer.download is not None:

@@ -20,8 +20,7 @@ import msgspec
 
 from afterword import errors
 from afterword.asking.questionnaires import store as questionnaires
-from afterword.core.wire.codebooks import codebook
-from afterword.core.wire.exports import Response
+from afterword.core.wire.exports import Response, codebook
 from afterword.kit.db import Database
 from afterword.kit.db.leases import LeaseLost
 from afterword.kit.nouns import service as nouns
@@ -125,9 +124,11 @@ async def take_fingerprints(db: Database, *, data_set: DataSet, after: Position 
     return (found[-1][4], found[-1][5]) if passed == SCANNED_MAX else None
 
 
-async def plan(db: Database, *, data_set: DataSet) -> list[Day]:
-    """The days to write, once all fingerprints are taken. Raises LeaseLost."""
+async def plan(db: Database, *, data_set: DataSet, is_lost: bool = False) -> list[Day]:
+    """The days to write, once all fingerprints are taken; all where the files are lost. Raises LeaseLost."""
     run = data_set.run
+    if is_lost:
+        await _update_days_to_open(db, organization_id=run.organization_id, schedule_id=run.schedule_id)
     days = data_set.changed(await _list_days(db, organization_id=run.organization_id, schedule_id=run.schedule_id))
     await _update_day_count(db, data_set=data_set, count=run.days_written + len(days))
     return days
@@ -205,6 +206,13 @@ async def _list_fingerprints(
 async def _list_days(db: Database, *, organization_id: str, schedule_id: str) -> list[tuple[date, str, int]]:
     return await db.fetch_tuples(
         "select day, fingerprint, parts from export_day where organization_id = $1 and schedule_id = $2",
+        *(organization_id, schedule_id),
+    )
+
+
+async def _update_days_to_open(db: Database, *, organization_id: str, schedule_id: str) -> None:
+    await db.execute(
+        "update export_day set fingerprint = 'open' where organization_id = $1 and schedule_id = $2",
         *(organization_id, schedule_id),
     )
 

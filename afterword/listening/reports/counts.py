@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from afterword import errors
 from afterword.cases import recoveries
-from afterword.core.figures import cells as core_cells, disclosure, gaps, periods, reports as core_reports
+from afterword.core.figures import cells as core_cells, disclosure, periods, queries, reports as core_reports
 from afterword.core.figures.cells import COUNTED, NUMERIC, RANKED, Cell, People, Repeat
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.queries import CountQuery, DailyCounts, Scope, Span, of_limit, subjects_of
@@ -489,7 +489,7 @@ async def scope_of(db: Database, asked: CountQuery, spans: Sequence[Span]) -> Sc
 async def _count(
     db: Database, asked: CountQuery, kept: DailyCounts | None, *, once: bool, has_repeats: bool
 ) -> list[tuple[list[Cell], People]]:
-    scope = await scope_of(db, asked, asked.spans if kept is None else gaps.gaps_of(asked, kept))
+    scope = await scope_of(db, asked, asked.spans if kept is None else queries.gaps_of(asked, kept))
     found = kept or DailyCounts()
     has_sizes = has_repeats and found.responses_min(asked) <= SAMPLED_MAX
     sizes, cells = await _list_live(db, asked, scope, once=once, is_rest=kept is not None, has_sizes=has_sizes)
@@ -531,7 +531,7 @@ def _is_kept(asked: CountQuery) -> bool:
 
 
 async def _kept(db: Database, asked: CountQuery) -> DailyCounts | None:
-    whole = gaps.whole_days(asked)
+    whole = queries.whole_days(asked)
     if not _is_kept(asked) or not any(days.starts for days in whole):
         return None
     return await store.get_daily_counts(
@@ -539,7 +539,7 @@ async def _kept(db: Database, asked: CountQuery) -> DailyCounts | None:
         organization_id=asked.organization_id,
         asked=asked,
         whole=whole,
-        hours=[] if asked.dimensions else gaps.hours(asked, whole),
+        hours=[] if asked.dimensions else queries.hours_of(asked, whole),
         events_max=UNREAD_MAX,
         cells_max=CELLS_MAX,
     )
@@ -557,7 +557,7 @@ async def _stages(db: Database, asked: CountQuery) -> list[tuple[list[Cell], Peo
         db,
         organization_id=asked.organization_id,
         asked=asked,
-        whole=gaps.whole_days(asked),
+        whole=queries.whole_days(asked),
         events_max=UNREAD_MAX,
         number_max=most + 1,
     )

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from afterword import errors
-from afterword.core.figures import metrics, shown
+from afterword.core.figures import metrics
 from afterword.core.figures.cells import Basis
 from afterword.core.figures.periods import DAYS_MAX, Bucket, CalendarPeriod, Compare
 from afterword.core.figures.queries import ReportQuery
@@ -218,7 +218,7 @@ class ReportRun(fields.Request):
 
 
 def figure_of(figure: FigureRecord) -> Figure:
-    return msgspec.convert(shown.document_of(figure), Figure)
+    return msgspec.convert(figure.document, Figure)
 
 
 def condition_of(text: str | None) -> object:

@@ -6,9 +6,13 @@ from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
+import structlog
 from msgspec.structs import replace
 
+from afterword import errors
 from afterword.asking.questionnaires import contexts, store as questionnaires_store
+from afterword.cases import service as cases
+from afterword.cases.rules import Alert
 from afterword.core.figures import (
     cells as core_cells,
     metrics,
@@ -30,7 +34,7 @@ from afterword.core.figures.templates import Template
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.reading.findings import Findings
-from afterword.kit.db import Database
+from afterword.kit.db import Database, savepoint
 from afterword.listening.reports import comments, counts
 from afterword.listening.reports.counts import Group, Visible
 from afterword.sending.pipelines import store as pipelines_store
@@ -38,6 +42,7 @@ from afterword.sending.pipelines import store as pipelines_store
 APPLICATION_QUESTIONNAIRES_MAX: Final = 500  # the newest; an alert on more of them names those that it is about
 
 Found = tuple[Sequence[Cell], People]
+logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -152,30 +157,46 @@ async def run_plan(db: Database, run: Plan) -> Result:
             return _listed(run, await _table(db, run))
 
 
-async def figure_values(
-    db: Database,
-    *,
-    organization_id: str,
-    application_id: str,
-    questionnaire_ids: Sequence[str],
-    wanted: Sequence[tuple[str, str | None, int]],
-    now: datetime,
-) -> list[float | None]:
-    """Metrics over their last days (metric, question, window), as alerts compare them; None below the minimum base.
+async def evaluate_alerts(db: Database, *, now: datetime, limit: int) -> int:
+    """Evaluate the daily alerts that are due; return their count, `limit` where more may wait.
 
-    Without questionnaires those of the application; a question that none of them asks has no value.
+    An alert that fails, as its figures take too long, is logged and waits for its next day: it must not block others.
+    """
+    due = await cases.claim_scheduled(db, now=now, limit=limit)
+    for alert in due:
+        try:
+            async with savepoint(db):
+                wanted = cases.metrics_of(alert)
+                try:
+                    values = await figure_values(db, alert=alert, wanted=wanted, now=now)
+                except errors.Invalid:  # more responses than a report reads: no figure is better than a wrong one
+                    values = [None] * len(wanted)
+                await cases.raise_scheduled(db, alert=alert, figures=dict(zip(wanted, values, strict=True)), now=now)
+        except Exception:  # of one organization's alert
+            logger.exception("a daily alert was passed over", alert_id=alert.alert_id)
+    return len(due)
+
+
+async def figure_values(
+    db: Database, *, alert: Alert, wanted: Sequence[tuple[str, int]], now: datetime
+) -> list[float | None]:
+    """Metrics over their last days (subject, window), as an alert compares them; None below the minimum base.
+
+    Without questionnaires those of the application; a question that none of them asks has no value. Raises Invalid.
     """
     owners = await questionnaires_store.list_owners(
         db,
-        organization_id=organization_id,
-        questionnaire_ids=questionnaire_ids or None,
-        application_ids=[application_id],
+        organization_id=alert.organization_id,
+        questionnaire_ids=alert.questionnaire_ids or None,
+        application_ids=[alert.application_id],
         limit=APPLICATION_QUESTIONNAIRES_MAX,
     )
-    context = await contexts.context_of(db, organization_id=organization_id, owners=owners)
+    context = await contexts.context_of(db, organization_id=alert.organization_id, owners=owners)
     values: list[float | None] = []
-    for metric, question_id, days in wanted:
-        query, findings = ReportQuery(questionnaire_ids=tuple(owners), metrics=((metric, question_id),)), Findings()
+    for subject, days in wanted:
+        _, metric, *question_id = subject.split(":")
+        chosen = (metric, question_id[0] if question_id else None)
+        query, findings = ReportQuery(questionnaire_ids=tuple(owners), metrics=(chosen,)), Findings()
         requested = queries.requested_metrics(query, context, findings)
         if findings.found or not owners:
             values.append(None)

@@ -14,7 +14,7 @@ from afterword.console.screens import DOMAIN, HOME, LANGUAGES, Guest, Screens, V
 from afterword.core.figures import periods
 from afterword.core.figures.periods import Period
 from afterword.core.messaging import addresses
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, installation
 from afterword.core.questionnaires import visuals
 from afterword.core.questionnaires.question_types import SCORES
 from afterword.core.questionnaires.visuals import Theme
@@ -38,10 +38,13 @@ from afterword.tenants.organizations import service as organizations, users
 ROWS_MAX: Final = 20  # of a table in a mail
 SECTIONS_MAX: Final = 10
 DAYS: Final[Mapping[str, int]] = {"weekly": 7, "monthly": 30}  # of the overview
+REGULARLY: Final[Mapping[str, Marked]] = {"weekly": "every week", "monthly": "every month"}
 CASES_MAX: Final = 5
 COMMENTS_SEEN: Final = 50  # the newest of a band, of which the best or worst is taken
 COMMENT_CHARACTERS_MAX: Final = 400
 QUOTED: Final[tuple[tuple[Marked, str], ...]] = (("Best comment", "promoter"), ("Worst comment", "detractor"))
+ASKED: Final[Marked] = "{organization} would like to mail you “{report}” {regularly}."
+MAILED: Final[Marked] = "{organization} mails you “{report}” {regularly}."
 STOP: Final = "/console/digest"
 CONSENT: Final = "/console/digest-consent"
 
@@ -61,7 +64,7 @@ async def content_of(
     organization = await organizations.get_organization(db, organization_id=organization_id)
     name = organization.display_name if organization else ""
     brand = visuals.inherited(organization.brand if organization else None)
-    regularly = {"weekly": words("every week"), "monthly": words("every month")}[digest.frequency]
+    regularly = words(REGULARLY[digest.frequency])
     token = digests.link_token(organization_id, digest_id, secret=secret)
     content: dict[str, Any] = {
         "language": words.language,
@@ -72,7 +75,7 @@ async def content_of(
         "stop": words("Stop these e-mails"),
     }
     if digest.is_asked:
-        return content | await _question(db, words, caller, digest, name=name, regularly=regularly, secret=secret)
+        return content | await _question(db, words, caller, digest, name=name, secret=secret)
     is_reader = digest.recipient is None or (
         await users.get_user_by_email(db, organization_id=organization_id, email=digest.recipient)
     )
@@ -99,16 +102,12 @@ async def content_of(
 
 
 async def _question(
-    db: Database, words: Texts, caller: Caller, digest: ReportDigest, *, name: str, regularly: str, secret: bytes
+    db: Database, words: Texts, caller: Caller, digest: ReportDigest, *, name: str, secret: bytes
 ) -> dict[str, Any]:
     """The first mail to another address: it has no figures, and nothing else is sent until somebody agrees."""
     key = digest.organization_id, digest.digest_id
     token = digests.link_token(*key, secret=secret, purpose=digests.CONSENT_PURPOSE)
-    title = words("Overview")
-    if digest.report_id is not None:
-        title = (await custom_reports.get(db, caller=caller, report_id=digest.report_id)).title
-    asked = words("{organization} would like to mail you “{report}” {regularly}.",
-        organization=name, report=title, regularly=regularly)  # fmt: skip
+    asked = await _said(db, words, caller, digest, ASKED)
     subject = words("May {organization} mail you its figures?", organization=name)
     return {
         "subject": subject,
@@ -119,6 +118,16 @@ async def _question(
         "why": words("If you do not want it, do nothing."),
         "stop": words("Do not ask again"),
     }
+
+
+async def _said(db: Database, words: Texts, caller: Caller, digest: ReportDigest, sentence: Marked) -> str:
+    """The sentence with whose report comes how often."""
+    organization = await organizations.get_organization(db, organization_id=digest.organization_id)
+    report = words("Overview")
+    if digest.report_id is not None:
+        report = (await custom_reports.get(db, caller=caller, report_id=digest.report_id)).title
+    name = organization.display_name if organization else ""
+    return words(sentence, organization=name, report=report, regularly=words(REGULARLY[digest.frequency]))
 
 
 def _brand(name: str, theme: Theme) -> dict[str, Any]:
@@ -307,7 +316,9 @@ async def confirm_link(guest: Guest, db: Database) -> Response:
         return _agreed(guest)
     title = words("Get these figures by mail?") if is_consent else words("Stop these e-mails?")
     button = words("Agree, and get the mail") if is_consent else words("Stop these e-mails")
-    return guest.page("digest_stop.html", title=title, action=guest.request.url.path, button=button)
+    sentence = ASKED if digest.is_asked else MAILED
+    text = await _said(db, words, installation(digest.organization_id), digest, sentence)
+    return guest.page("digest_stop.html", title=title, text=text, action=guest.request.url.path, button=button)
 
 
 @routes.open_post(f"{STOP}/{{organization_id}}/{{digest_id}}/{{token}}")
@@ -340,7 +351,7 @@ def _agreed(guest: Guest) -> Response:
 
 def _ended(guest: Guest) -> Response:
     words = guest.words
-    text = words("They are no longer sent. You can turn them on again in the console, under Reports.")
+    text = words("They are no longer sent. People with a login can turn them on again in the console, under Reports.")
     return guest.page("shared_ended.html", title=words("These e-mails are stopped"), text=text)
 
 

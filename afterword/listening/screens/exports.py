@@ -10,7 +10,6 @@ from starlette.responses import Response, StreamingResponse
 from afterword import errors
 from afterword.console.response_list import RESPONSES, ResponseFilter, chips_of
 from afterword.console.screens import Screens, Visit
-from afterword.core.figures import shown
 from afterword.core.figures.reports import Figure
 from afterword.core.wire import tables
 from afterword.core.wire.exports import Format, guarded
@@ -61,7 +60,7 @@ def csv_of(lines: Sequence[Sequence[object]], *, now: datetime) -> Response:
 
 
 def _cells(figure: Figure) -> list[object]:
-    found = shown.document_of(figure)
+    found = figure.document
     cells = {**found, **(found["interval"] or {}), **(found["change"] or {})}
     cells["suppressed"] = str(found["suppressed"]).lower()
     return [cells.get(name) for name in HEAD]

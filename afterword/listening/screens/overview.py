@@ -212,6 +212,7 @@ async def home(visit: Visit, db: Database) -> Response:
     pinned = await reports.pinned(visit, db) if found and subjects.has_pinned else []
     has_answers = found is not None and any(one.figure.measure.n for one in found.scores)
     steps = await welcome.first_steps(visit, db) if found and not has_answers else []
+    first, last = reports.ends_of(visit.words, found.period) if found else ("", "")
     return visit.page(
         "overview.html",
         title=visit.words("Overview"),
@@ -228,7 +229,9 @@ async def home(visit: Visit, db: Database) -> Response:
             for one in (found.scores if found else ())
             if found and one.figure.measure.n
         ],
-        months=_months(visit.words, found) if found and found.is_of_months else "",
+        months=visit.words("Your role shows whole months: {first} to {last}.", first=first, last=last)
+        if found and found.is_of_months
+        else "",
         dates=reports.months_of(visit.words, found.period) if found else "",
         results=[
             (name, results_url(questionnaire_id, period.query)) for questionnaire_id, name in subjects.published.items()
@@ -306,11 +309,6 @@ def funnel(words: Texts, found: Overview, urls: Sequence[str] | None = None) -> 
         finding=words("Messages sent in this period. Each percentage is of the messages sent."),
         urls=urls,
     )
-
-
-def _months(words: Texts, found: Overview) -> str:
-    first, last = reports.ends_of(words, found.period)
-    return words("Your role shows whole months: {first} to {last}.", first=first, last=last)
 
 
 def _bins(words: Texts, found: Overview, score: Score) -> str:

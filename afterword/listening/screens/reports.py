@@ -216,7 +216,7 @@ async def preview_share(visit: Visit, db: Database) -> Response:
 async def end_share(visit: Visit) -> Response:
     report_id = visit.id("report_id")
     await visit.change(shares.end, caller=visit.caller, report_id=report_id, share_id=visit.id("share_id"))
-    return html.redirect(f"{SAVED.replace('{report_id}', report_id)}?done=removed")
+    return html.redirect(f"{SAVED.replace('{report_id}', report_id)}?done=link_ended")
 
 
 async def pinned(visit: Visit, db: Database) -> list[dict[str, Any]]:
@@ -321,6 +321,7 @@ async def _page(
         shares=[
             {
                 "url": f"{wanted.path}/share/{one.share_id}/end",
+                "made": visit.words.moment(one.created_time, time_zone=visit.zone),
                 "until": visit.words.moment(one.expires_time, time_zone=visit.zone),
                 "has_ended": one.expires_time <= visit.now,
             }

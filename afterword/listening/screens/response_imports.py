@@ -68,7 +68,7 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
 
 @routes.post(NEW, scope=CREATE, again=(errors.Invalid, errors.Malformed, errors.TooLarge, errors.NotFound))
 async def stage(visit: Visit) -> Response:
-    read = await asyncio.to_thread(uploads.read_file, visit.form.files.get("file", b""))
+    read = await asyncio.to_thread(uploads.read_file, visit.form.file() or b"")
     of_file: dict[str, Any] = {"file_name": visit.form.file_names.get("file"), "read": read}
     questionnaire_id = visit.form.text("questionnaire")
     job = await visit.change(

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.asking.questionnaires import access, files, store as questionnaires_store
-from afterword.asking.questionnaires.library import service as library
+from afterword.asking.questionnaires import access, files, library, store as questionnaires_store
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.asking.screens.questionnaires import PATH as QUESTIONNAIRES
 from afterword.cases import rules

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -15,6 +15,7 @@ from afterword.core.text import locales
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import RETRY_AFTER_SECONDS, Database
+from afterword.kit.web import fields
 from afterword.people.responders import store
 from afterword.people.responders.store import Address, AddressId, Recipient, Responder, ResponderKey, Suppression
 
@@ -76,7 +77,7 @@ class NewSuppression(msgspec.Struct, frozen=True):
     channel_id: int
     address_key: bytes
     normal: str
-    reason: str
+    reason: store.Reason
     responder_id: str | None = None
     expires_time: datetime | None = None
     note: str | None = None
@@ -209,7 +210,7 @@ async def suppress_addresses(
         Suppression(
             organization_id=one.organization_id,
             suppression_id=ids.ordered(now),
-            channel_id=one.channel_id,
+            channel_id=cast("fields.ChannelId", one.channel_id),
             address_key=one.address_key,
             identifier=one.normal,
             reason=one.reason,
@@ -217,6 +218,7 @@ async def suppress_addresses(
             note=one.note,
             created_time=now,
             created_by=actor.id if actor.kind in {"user", "token"} else None,
+            version=1,
         )
         for one in by_key.values()
     ]

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from datetime import datetime
 from operator import attrgetter, itemgetter
-from typing import Any, Final, final
+from typing import Annotated, Any, Final, Literal, final
 
 import msgspec
 
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import arrays, columns_of, qualified
+from afterword.kit.nouns.declaration import FixedRecord, Hidden
+from afterword.kit.web import fields
 
 ResponderKey = tuple[str, str]  # organization_id, responder_id
 AddressId = tuple[str, int, bytes]  # organization_id, channel_id, address_key
@@ -82,20 +84,19 @@ class AddressFacts(msgspec.Struct, frozen=True):
     others: Sequence[AddressId]
 
 
-class Suppression(msgspec.Struct, frozen=True):
-    """An address that must not be written to."""
+Reason = Literal["unsubscribed", "hard_bounce", "complaint", "blocked", "erased"]
 
-    organization_id: str
-    suppression_id: str
-    channel_id: int
-    address_key: bytes
+
+class Suppression(FixedRecord, kw_only=True):
+    """A suppressed address; `identifier` is its normal form, after erasure a keyed hash."""
+
+    suppression_id: fields.Id
+    channel_id: fields.ChannelId
+    address_key: Annotated[bytes, Hidden(holds="ours")]
     identifier: str
-    reason: str
+    reason: Reason
     expires_time: datetime | None
     note: str | None
-    created_time: datetime
-    created_by: str | None
-    version: int = 1
 
     @property
     def as_event(self) -> dict[str, Any]:
@@ -313,8 +314,8 @@ async def insert_suppressions(  # any tenant: a batch serves many
     return await db.records(Suppression).fetch(
         f"""insert into suppression as s ({SUPPRESSION_COLUMNS})
            select {SUPPRESSION_COLUMNS}
-           from unnest($1::text[], $2::text[], $3::smallint[], $4::bytea[], $5::text[], $6::text[], $7::timestamptz[],
-                       $8::text[], $9::timestamptz[], $10::text[], $11::bigint[])
+           from unnest($1::text[], $2::timestamptz[], $3::bigint[], $4::text[], $5::text[], $6::smallint[],
+                       $7::bytea[], $8::text[], $9::text[], $10::timestamptz[], $11::text[])
              with ordinality as n ({SUPPRESSION_COLUMNS}, place)
            order by place
            on conflict (organization_id, channel_id, address_key) do update

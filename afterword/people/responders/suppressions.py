@@ -6,7 +6,7 @@ The event log keeps the actor and the reason.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta
@@ -19,14 +19,14 @@ from afterword.events.service import Actor
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.api import route_of
-from afterword.kit.nouns.declaration import Change, FixedRecord, Hidden, Noun
+from afterword.kit.nouns.declaration import Change, Noun
 from afterword.kit.nouns.structs import resource_of
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
-from afterword.people.responders import service as responders, store
+from afterword.people.responders import service as responders
 from afterword.people.responders.service import NewSuppression
+from afterword.people.responders.store import Reason, Suppression
 
-Reason = Literal["unsubscribed", "hard_bounce", "complaint", "blocked", "erased"]
 REASONS: Final[tuple[Reason, ...]] = ("unsubscribed", "hard_bounce", "complaint", "blocked", "erased")
 
 
@@ -40,23 +40,10 @@ class SuppressionRequest(fields.Request):
     note: Annotated[str, Meta(max_length=500)] | None = None
 
 
-class Suppression(FixedRecord, kw_only=True):
-    """A suppressed address; `identifier` is its normal form, after erasure a keyed hash."""
-
-    suppression_id: fields.Id
-    channel_id: fields.ChannelId
-    address_key: Annotated[bytes, Hidden(holds="ours")]
-    identifier: str
-    reason: Reason
-    expires_time: datetime | None
-    note: str | None
-
-
 async def _lift(change: Change[Suppression], _options: Mapping[str, Any]) -> None:
     await nouns.delete_row(SUPPRESSION, change)
-    row = store.Suppression(**nouns.columns_of(SUPPRESSION, change.row))
     actor = Actor.of(change.caller)
-    event = responders.suppression_event("suppression.deleted", row, now=change.now, actor=actor)
+    event = responders.suppression_event("suppression.deleted", change.row, now=change.now, actor=actor)
     await events.record(change.db, events=[event])
 
 
@@ -122,9 +109,7 @@ class SuppressionInput(msgspec.Struct, frozen=True, kw_only=True):
     locale: str | None = None
 
 
-async def add(
-    db: Database, *, caller: Caller, request: SuppressionInput, secret: bytes, now: datetime
-) -> store.Suppression:
+async def add(db: Database, *, caller: Caller, request: SuppressionInput, secret: bytes, now: datetime) -> Suppression:
     """Suppress the address, in its normal form.
 
     An existing suppression changes to last longer or for a stronger reason; if the request has

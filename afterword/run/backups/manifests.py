@@ -22,9 +22,9 @@ import pyrage
 
 from afterword import errors
 from afterword.kit.db import Database
+from afterword.kit.files import sync, write_whole
 from afterword.kit.web.metrics import Sample
 from afterword.run.backups import store
-from afterword.run.embedded import sync
 
 AGE_PACKAGE: Final[Any] = pyrage  # compiled, without types
 SUFFIX: Final = ".age"
@@ -52,7 +52,7 @@ class Sealer(msgspec.Struct, frozen=True):
 
 def sealer_of(*, passphrase: str | None, recipients: Sequence[str]) -> Sealer:
     """The sealer of one backup. Raises Invalid for a recipient that age does not know."""
-    known = [_recipient(text) for text in recipients]
+    known = recipients_of(recipients)
     if not passphrase:
         return Sealer(tuple(known))
     identity = AGE_PACKAGE.x25519.Identity.generate()
@@ -80,10 +80,11 @@ def unseal(content: bytes, *, identities: Sequence[Any]) -> bytes:
         raise CannotOpen("The passphrase or identity does not open this backup.") from error
 
 
-def _recipient(text: str) -> Any:
-    kind = AGE_PACKAGE.ssh if text.startswith("ssh-") else AGE_PACKAGE.x25519
+def recipients_of(texts: Sequence[str]) -> list[Any]:
+    """Raises Invalid for a text that age does not know."""
+    ssh, own = AGE_PACKAGE.ssh.Recipient, AGE_PACKAGE.x25519.Recipient
     try:
-        return kind.Recipient.from_str(text)
+        return [(ssh if text.startswith("ssh-") else own).from_str(text) for text in texts]
     except AGE_PACKAGE.RecipientError as error:
         words = "AFTERWORD_BACKUP_RECIPIENTS must be public keys, joined by commas: age1… or ssh-ed25519 …."
         raise errors.Invalid(words) from error
@@ -163,18 +164,10 @@ class Folder:
         self.path = path
 
     def put(self, name: str, content: bytes) -> None:
-        path = self.path / name
-        part = path.with_name(f".{path.name}.part")
         with _sentence(self.path):
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with open(part, "wb", opener=lambda file, flags: os.open(file, flags, 0o600)) as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(path)
-            for folder in {path.parent, self.path}:
-                with suppress(OSError):  # some network file systems know no such thing
-                    sync(folder)
+            write_whole(self.path / name, content)
+            with suppress(OSError):
+                sync(self.path)
 
     def get(self, name: str) -> bytes:
         with _sentence(self.path):

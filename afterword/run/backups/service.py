@@ -100,14 +100,18 @@ def rotate(location: Location, *, keep_days: int, now: datetime) -> list[str]:
     return sorted(old)
 
 
+async def get_ledger_times(pool: db.Pool) -> tuple[datetime | None, datetime | None]:
+    """The last changes of the ledgers of erasures and of retention runs."""
+    async with db.connection(pool) as database:
+        return await store.get_erased_time(database), await store.get_forgotten_time(database)
+
+
 async def keep_ledgers(pool: db.Pool, *, location: Location, sealer: Callable[[], Sealer], now: datetime) -> list[str]:
     """Write the ledgers beside the backups, unless the newest there have all; the folders of those that were written.
 
     The sealer is asked for each: deriving a key takes long, and often there is nothing to write.
     """
-    async with db.connection(pool) as database:
-        erased = await store.get_erased_time(database)
-        forgotten = await store.get_forgotten_time(database)
+    erased, forgotten = await get_ledger_times(pool)
     written: list[str] = []
     for folder, changed, write in (
         (ledgers.ERASURES, erased, ledgers.write_erasures),

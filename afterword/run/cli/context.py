@@ -19,7 +19,7 @@ from afterword import __version__, errors
 from afterword.core import keys
 from afterword.core.keys import Secret
 from afterword.core.wire.site import Site
-from afterword.kit import db, log, settings, telemetry as collecting
+from afterword.kit import db, files, log, settings, telemetry as collecting
 from afterword.kit.db.replicas import Replica
 from afterword.run import embedded, migrations
 from afterword.run.cli import CommandError
@@ -46,10 +46,14 @@ class Context:
 
 
 def read_settings() -> settings.Settings:
-    """Read the settings and set up the logs; raises settings.SettingError."""
+    """Read the settings and set up the logs; raises settings.SettingError, and Invalid for keys that age refuses."""
     file = os.environ.get(settings.CONFIG_VARIABLE)
     chosen = settings.read(os.environ, Path(file) if file else None)
     log.set_up(level=chosen.log_level, as_json=chosen.log_format == "json")
+    if chosen.backup_keys:
+        from afterword.run.backups import manifests  # noqa: PLC0415  most processes make no backups
+
+        manifests.recipients_of(chosen.backup_keys)
     return replace(chosen, data_dir=data_folder(chosen.data_dir, here=Path.cwd(), is_root=os.geteuid() == 0))
 
 
@@ -315,12 +319,11 @@ def new_secret() -> str:
 
 
 def write_whole(file: Path, text: str) -> None:
-    """The old content or the new, never a part, readable by its owner alone."""
-    with tempfile.NamedTemporaryFile("w", dir=file.parent, encoding="ascii", delete=False) as made:
-        made.write(text)
-        made.flush()
-        os.fsync(made.fileno())
-    Path(made.name).replace(file)
+    """Raises CommandError."""
+    try:
+        files.write_whole(file, text.encode())
+    except OSError as error:
+        raise CommandError(f"{file} cannot be written: {error.strerror}.") from error
 
 
 def _read_secret(file: Path) -> bytes | None:

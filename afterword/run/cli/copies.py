@@ -71,12 +71,6 @@ async def is_due(pool: db.Pool, chosen: Settings, *, now: datetime) -> bool:
     return last is None or now - last >= timedelta(hours=chosen.backup_hours)
 
 
-async def get_ledger_times(pool: db.Pool) -> tuple[datetime | None, datetime | None]:
-    """The last changes of the ledgers of erasures and of retention runs."""
-    async with db.connection(pool) as database:
-        return await store.get_erased_time(database), await store.get_forgotten_time(database)
-
-
 async def save_before_migration(chosen: Settings, *, url: str, secret: Callable[[], bytes], report: Report) -> None:
     """Make a backup where the schema is about to change. Raises CommandError where that fails.
 

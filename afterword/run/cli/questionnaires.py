@@ -10,8 +10,7 @@ import cyclopts
 from cyclopts import Parameter
 
 from afterword import errors
-from afterword.asking.questionnaires import imports, service as questionnaires
-from afterword.asking.questionnaires.library import service as library
+from afterword.asking.questionnaires import imports, library, service as questionnaires
 from afterword.asking.questionnaires.service import Imported
 from afterword.core import foreign
 from afterword.core.foreign import parts

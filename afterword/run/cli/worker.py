@@ -18,6 +18,7 @@ from afterword.kit.settings import Settings
 from afterword.kit.transport.base import EMAIL, WEBHOOK, Channel
 from afterword.kit.transport.http import Caller
 from afterword.run import migrations, worker as work
+from afterword.run.backups import service as backups
 from afterword.run.cli import CommandError, context, copies, serve
 from afterword.run.worker.flights import wait
 from afterword.sending.channels import webhook
@@ -90,7 +91,7 @@ async def _back_up(opened: context.Context, stop: asyncio.Event) -> None:
         while not stop.is_set():
             pause = BACKUP_LOOK_SECONDS
             try:
-                changed = await copies.get_ledger_times(pool)
+                changed = await backups.get_ledger_times(pool)
                 if changed != seen or await copies.is_due(pool, opened.settings, now=datetime.now(UTC)):
                     if await _run_backup(opened, stop):
                         seen = changed

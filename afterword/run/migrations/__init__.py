@@ -134,7 +134,7 @@ async def migrate(
                     "change that needs it. End the session that holds it (pg_terminate_backend), then migrate again."
                 ) from busy
             report(f"A change of the schema waits for a table and tries again: {busy}.")
-        except (errors.Unavailable, *AWAY, asyncpg.InsufficientPrivilegeError) as error:
+        except (errors.Unavailable, *AWAY) as error:
             raise MigrationError(f"{str(error).rstrip('.')}. afterword doctor says what to do.") from error
         await asyncio.sleep(TRY_PAUSE_SECONDS)
 

@@ -16,7 +16,7 @@ from afterword.core.scheduling import retries
 from afterword.core.scheduling.lanes import AccountKey
 from afterword.core.wire.site import Site
 from afterword.kit import db, sealing
-from afterword.kit.transport.base import LINK, OUTBOX, Cause, Channel, Outcome, Retry, Sent
+from afterword.kit.transport.base import LINK, OUTBOX, WEBHOOK, Cause, Channel, Outcome, Refused, Retry, Sent, Unknown
 from afterword.kit.transport.http import Caller
 from afterword.kit.transport.mime import Report
 from afterword.sending.channels import accounts as kinds
@@ -26,6 +26,7 @@ from afterword.sending.queue.lanes import Lane
 from afterword.sending.receipts import service as receipts
 
 REPLY_GOODBYE: Final = 421  # RFC 5321: the service is closing the connection, a failure for the breaker
+SERVER_ERROR: Final = 500  # HTTP: from here on the answer of a gateway says nothing about the recipient
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
@@ -87,10 +88,10 @@ class Accounts:
         if self._in_flight[account] <= 0:
             del self._in_flight[account]
 
-    async def learn(self, account: AccountKey, outcome: Outcome, *, since: datetime) -> bool:
+    async def learn(self, account: AccountKey, outcome: Outcome, *, channel_id: int, since: datetime) -> bool:
         """Apply an item's outcome to its account: slow down, pause, open the breaker, recover; True if it now rests.
 
-        `since`: the claim of the item.
+        `since`: the claim of the item. A webhook without an answer tells nothing of the addresses of other pipelines.
         """
         match outcome:
             case Retry(cause="account"):
@@ -99,13 +100,16 @@ class Accounts:
             case Retry(cause="throttle"):
                 await db.change(self._pool, health.slow_down, account=account, domain=outcome.domain)
                 return outcome.reply_code == REPLY_GOODBYE and await self._fail(account, since)
-            case Retry(cause="connection"):
+            case Retry(cause="connection") | Unknown() if channel_id != WEBHOOK:
                 if account not in self._troubled:
                     logger.warning(
                         "provider away", organization_id=account[0], account_id=account[1], cause=outcome.reason
                     )
                 return await self._fail(account, since)
-            case Sent():
+            case Sent() | Refused(reply_code=int()):
+                await self._recover(account)
+                return False
+            case Retry(cause="recipient", reply_code=int(code)) if code < SERVER_ERROR:
                 await self._recover(account)
                 return False
             case _:

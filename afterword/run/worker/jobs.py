@@ -22,7 +22,7 @@ from afterword.kit.db.retention import prune_next
 from afterword.kit.db.walks import get_next
 from afterword.listening.exports import schedules
 from afterword.listening.imports import service as response_imports, uploads
-from afterword.listening.reports import service as reports
+from afterword.listening.reports import results as reports
 from afterword.listening.reports.daily_counts import service as daily_counts
 from afterword.listening.responses import rows, taggings
 from afterword.listening.screens import digests

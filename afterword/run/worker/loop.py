@@ -27,11 +27,10 @@ from afterword.run.worker.flights import AWAY_SECONDS_MAX, Flights, Pace, Repeat
 from afterword.run.worker.guard import Guard
 from afterword.run.worker.heartbeat import Heartbeat
 from afterword.run.worker.jobs import DomainChecks, Job, Mailboxes, jobs_of
-from afterword.run.worker.long_work import BatchWorker, Exporter, Importer, LongWorker
+from afterword.run.worker.long_work import SHIPPERS, BatchWorker, Exporter, Importer, LongWorker, Shipper
 from afterword.run.worker.messages import Calls, CaseMessages, Notices, TestMessages
 from afterword.run.worker.rota import Rota
 from afterword.run.worker.sender import Sender
-from afterword.run.worker.timetable import SHIPPERS, Shipper
 from afterword.sending.channels.outbox import LinkChannel, OutboxChannel
 from afterword.sending.intake.sources import notes
 from afterword.sending.queue import outbox, retention
@@ -124,7 +123,7 @@ def captured(pool: db.Pool, channel_ids: Sequence[int] = ()) -> dict[int, Channe
     """The channels that need nothing from outside: links, the outbox, and the outbox in place of `channel_ids`."""
 
     async def save(message: Message) -> None:
-        await db.change(pool, outbox.capture, message=message)
+        await db.change(pool, outbox.insert_message, message=message)
 
     channel = OutboxChannel(save)
     return {LINK: LinkChannel(), OUTBOX: channel, **dict.fromkeys(channel_ids, channel)}

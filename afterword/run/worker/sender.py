@@ -548,8 +548,12 @@ class Sender:
         if slot.dispatch.item.test:  # no provider has seen it
             return
         try:
-            since = slot.dispatch.item.database_now
-            is_closed = await self._accounts.learn(slot.dispatch.account, outcome, since=since)
+            is_closed = await self._accounts.learn(
+                slot.dispatch.account,
+                outcome,
+                channel_id=slot.dispatch.settings.pipeline.channel_id,
+                since=slot.dispatch.item.database_now,
+            )
         except errors.Unavailable:
             return
         if is_closed:

@@ -89,7 +89,7 @@ _FORMS: Final[Mapping[Kind, _Form]] = {
         channel_id=SMS,
         read=gateway.settings_of,
         make=lambda account, context: gateway.GatewayChannel(account, caller=context.caller),
-        urls=lambda account: [gateway.sample_url(account)],
+        urls=lambda account: [gateway.filled(account.url, dict.fromkeys(gateway.PLACEHOLDERS, "x"), is_url=True)],
         parse_callback=gateway.parse_callback,
         takes_get=lambda account: account.receipt is not None and account.receipt.form == "query",
     ),

@@ -11,17 +11,13 @@ from afterword.core.organizations.access import Caller
 from afterword.core.scheduling.statuses import Item
 from afterword.errors import FieldError
 from afterword.kit.db import Database
-from afterword.kit.db.columns import assigned, qualified, suffixed
 from afterword.kit.web import problems
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.sending.pipelines.service import PipelinePath
-from afterword.sending.queue import store as queue_store
+from afterword.sending.queue import service as queue, store as queue_store
 from afterword.sending.queue.api import declared_of
 from afterword.sending.queue.records import (
     ITEM_COLUMNS,
-    LOGGED,
-    LOGGED_COLUMNS,
-    TEXT_COLUMNS,
     BatchQuery,
     BatchResult,
     BatchRow,
@@ -33,9 +29,6 @@ from afterword.sending.queue.service import ReferenceTaken, release_contacts, re
 from afterword.sending.queue.store import INSERTED_ITEMS
 from afterword.tenants.organizations.retention import STAYS, Held, list_held_people
 
-_ITEM_COLUMNS_I: Final = qualified(ITEM_COLUMNS, "i")
-_TEXTS_TYPED: Final = suffixed(TEXT_COLUMNS, "text")
-_TEXTS_ASSIGNED: Final = assigned(TEXT_COLUMNS, "d")
 _LIVE: Final[LiteralString] = f"""select {ITEM_COLUMNS} from queue_item
   where organization_id = $1 and questionnaire_id = $2 and pipeline_id = $3 and (test or not $4)
     and external_reference = any($5::text[]) and external_reference is not null and status <> 7
@@ -71,49 +64,6 @@ async def list_items_by_reference(
     lock: LiteralString = "order by external_reference for update" if is_locked else ""
     rows = await db.fetch(f"{_LIVE} {waiting} {lock}", organization_id, *place, external_references)
     return {row["external_reference"]: QueueItemRecord.of(row) for row in rows}
-
-
-async def _update_items(
-    db: Database,
-    *,
-    organization_id: str,
-    limited: bool,
-    updated_by: str | None,
-    actor_kind: str,
-    documents: Sequence[Mapping[str, object]],
-) -> int:
-    """Write the editable columns of scheduled items, and their events, in one statement; how many.
-
-    The documents have columns as keys; `address_key` is in hexadecimal, `event_id` the event's.
-    """
-    return await db.execute(
-        f"""with d as materialized (
-             select * from jsonb_to_recordset($4::jsonb) as d (item_id text, event_id text,
-               responder_channel_identifier text, address_key text, {_TEXTS_TYPED}, metadata jsonb,
-               send_time timestamptz, send_offset_minutes smallint, due_time timestamptz, not_after timestamptz,
-               reason text, result text)),
-           changed as (
-             update queue_item i
-             set responder_channel_identifier = d.responder_channel_identifier,
-               address_key = decode(d.address_key, 'hex'), {_TEXTS_ASSIGNED}, metadata = d.metadata,
-               send_time = d.send_time, send_offset_minutes = d.send_offset_minutes, due_time = d.due_time,
-               not_after = d.not_after, reason = d.reason, result = d.result, limited = i.limited or $5,
-               trace = case when d.reason is null then null else i.trace end,
-               version = i.version + 1, updated_time = greatest(i.updated_time, now()), updated_by = $2
-             from d
-             where i.organization_id = $1 and i.item_id = d.item_id and i.status = 1 and i.deleted_time is null
-             returning {_ITEM_COLUMNS_I})
-           insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
-             actor_kind, actor_id, test, {LOGGED})
-           select $1, d.event_id, 'queue_item.updated', i.questionnaire_id, i.item_id, i.version, $3, $2, i.test,
-             {qualified(LOGGED_COLUMNS, "i")}
-           from changed i join d on d.item_id = i.item_id""",
-        organization_id,
-        updated_by,
-        actor_kind,
-        documents,
-        limited,
-    )
 
 
 ROWS_MAX: Final = 10_000
@@ -351,24 +301,16 @@ def _edited(
     document, key = changed(item, wanted, batch.scheduler)
     if key != item.address_key and item.item_id in held:
         raise Held(STAYS)
-    edits[item.item_id] = {**document, "item_id": item.item_id, "address_key": key.hex()}
-    return msgspec.structs.replace(item, **document, address_key=key)
+    edits[item.item_id] = document
+    return msgspec.structs.replace(item, **{**document, "address_key": key})
 
 
 async def _update(batch: _Batch, documents: Sequence[dict[str, object]]) -> None:
-    event_ids = ids.ordered_many(batch.scheduler.intake.now, len(documents))
-    told = [{**document, "event_id": event_id} for document, event_id in zip(documents, event_ids, strict=True)]
-    for start in range(0, len(told), ROWS_A_STATEMENT):
-        part = told[start : start + ROWS_A_STATEMENT]
-        written = await _update_items(
-            batch.db,
-            organization_id=batch.caller.organization_id,
-            limited=bool(batch.caller.application_ids),
-            updated_by=batch.caller.actor_id or None,
-            actor_kind=batch.caller.actor_kind,
-            documents=part,
-        )
-        assert written == len(part), "a locked item changed under us"  # noqa: S101
+    now = batch.scheduler.intake.now
+    for start in range(0, len(documents), ROWS_A_STATEMENT):
+        part = documents[start : start + ROWS_A_STATEMENT]
+        written = await queue.write(batch.db, caller=batch.caller, documents=part, now=now)
+        assert len(written) == len(part), "a locked item changed under us"  # noqa: S101
 
 
 def _require_all(outcomes: Sequence[Outcome]) -> None:

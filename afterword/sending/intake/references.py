@@ -52,13 +52,11 @@ async def put(
     reference: Reference,
     request: QueueItemRequest,
     expect: errors.Expect = errors.ANY,
-    is_expected: bool,
     secret: bytes,
 ) -> tuple[QueueItemRecord, bool]:
     """Make the item as the request says, and say whether it is new; of two at once one makes it, the other changes it.
 
-    `is_expected`: the request holds only for an item that is there. Raises NotFound, Stale, Invalid, NotPublished,
-    InDispatch, ItemClosed, ReferenceTaken.
+    Raises NotFound, Stale, Invalid, NotPublished, InDispatch, ItemClosed, ReferenceTaken.
     """
     await pipelines.get(db, caller=reference.caller, **reference.path)
     named = msgspec.structs.replace(request, external_reference=reference.external_reference)
@@ -71,8 +69,7 @@ async def put(
             expect(item.version)
             changed = await queue.replace(db, caller=reference.caller, item=item, request=request, secret=secret)
             return changed, False
-        if is_expected:
-            raise errors.Stale("There is no item with this reference.")
+        expect(errors.ABSENT)
         try:
             return await queue.schedule(db, new=new, secret=secret), True
         except ReferenceTaken:  # somebody was faster; what they made is committed and to be found now
@@ -146,7 +143,6 @@ async def put_item_by_reference(call: Call[QueueItemRequest], db: Database) -> A
         reference=_reference(call),
         request=checked(call.body, declared),
         expect=call.expect,
-        is_expected=call.if_match is not None,
         secret=call.site.secret,
     )
     shown = visible(item, call.caller)

@@ -6,6 +6,7 @@ ahead of that key is met again, and passed over because it is where it should be
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Literal, LiteralString
 from uuid import UUID
@@ -27,7 +28,7 @@ from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.sending.queue import deciding, lanes, lists, service as queue, traces
 from afterword.sending.queue.lists import Count, Key, ListedItem, RequestedItems, WaitingFilter
-from afterword.sending.queue.records import ITEM_COLUMNS, STATUS_ABORTED, QueueItemRecord, QueueItemUpdate
+from afterword.sending.queue.records import ITEM_COLUMNS, QueueItemRecord
 
 
 class Batch(msgspec.Struct, frozen=True, kw_only=True):
@@ -188,7 +189,7 @@ async def _settle_step(
     )
 
 
-ITEMS_A_STEP: Final = 100
+ITEMS_A_STEP: Final = 250
 KEEP_DAYS: Final = 30
 ERROR_CHARACTERS_MAX: Final = 500
 
@@ -296,7 +297,8 @@ async def work(db: Database, *, job: Batch, owner: UUID, secret: bytes, now: dat
     if job.dry_run:
         counts = await _foreseen(db, job=job, item_ids=meant, now=now)
     else:
-        counts = Counter([await _act(db, job=job, caller=caller, item_id=one, secret=secret, now=now) for one in meant])
+        changed = await _act(db, job=job, caller=caller, item_ids=meant, secret=secret, now=now)
+        counts = Counter(changed=changed, refused=len(meant) - changed)
     after: Any = page.next_key
     settled = await _settle_step(db, job=job, owner=owner, counts=counts, after=after)
     if settled is None:
@@ -341,18 +343,23 @@ async def _repeatable(db: Database, *, job: Batch, items: Sequence[ListedItem | 
     return [item_id for item_id in found if item_id not in repeated]
 
 
-async def _act(db: Database, *, job: Batch, caller: Caller, item_id: str, secret: bytes, now: datetime) -> str:
-    change = QueueItemUpdate(status_id=STATUS_ABORTED)
-    if job.send_time is not None:
-        change = QueueItemUpdate(send_time=Moment(job.send_time, job.send_offset_minutes or 0))
-    try:
-        if job.action == "repeat":
-            await traces.repeat(db, caller=caller, item_id=item_id, secret=secret, now=now)
-        else:
-            await queue.change(db, caller=caller, item_id=item_id, change=change, secret=secret)
-    except errors.Refusal:  # it is being sent, came to its end meanwhile, or its application is not active
-        return "refused"
-    return "changed"
+async def _act(
+    db: Database, *, job: Batch, caller: Caller, item_ids: Sequence[str], secret: bytes, now: datetime
+) -> int:
+    """Act on those that are not being sent and have not come to their end meanwhile; how many."""
+    if job.action == "repeat":
+        return sum([await _is_repeated(db, caller=caller, item_id=one, secret=secret, now=now) for one in item_ids])
+    if job.send_time is None:
+        return len(await queue.cancel_all(db, caller=caller, item_ids=item_ids))
+    moment = Moment(job.send_time, job.send_offset_minutes or 0)
+    return len(await queue.move_all(db, caller=caller, item_ids=item_ids, moment=moment, secret=secret))
+
+
+async def _is_repeated(db: Database, *, caller: Caller, item_id: str, secret: bytes, now: datetime) -> bool:
+    with suppress(errors.Refusal):  # its application is not active, say
+        await traces.repeat(db, caller=caller, item_id=item_id, secret=secret, now=now)
+        return True
+    return False
 
 
 async def _foreseen(db: Database, *, job: Batch, item_ids: Sequence[str], now: datetime) -> Counter[str]:

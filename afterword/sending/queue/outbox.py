@@ -74,18 +74,11 @@ _VISIBLE: Final[LiteralString] = """m.organization_id = $1 and not coalesce(m.to
     and n.questionnaire_id = p.questionnaire_id and n.owner_application_id = any($2)))"""
 
 
-async def insert_message(
-    db: Database,
-    *,
-    organization_id: str,
-    item_id: str,
-    channel_id: int,
-    recipient: str,
-    subject: str | None,
-    content: bytes,
-    to_user: bool,
-) -> None:
-    """Keep a message of an item, or a test message, in place of sending it; the same again replaces it."""
+async def insert_message(db: Database, *, message: Message) -> None:  # any tenant: the message names its own
+    """Keep a message of an item, or a test message, in place of sending it; the same again replaces it.
+
+    Of a mail the whole is kept, of others the text.
+    """
     await db.execute(
         """insert into outbox_message (organization_id, message_id, item_id, channel_id, recipient, subject, content,
              pipeline_id, test,
@@ -97,7 +90,8 @@ async def insert_message(
            left join trial t on t.organization_id = $1 and t.trial_id = $2
            on conflict (organization_id, message_id) do update
            set recipient = excluded.recipient, subject = excluded.subject, content = excluded.content""",
-        *(organization_id, item_id, channel_id, recipient, subject, content, to_user),
+        *(message.organization_id, message.item_id, message.channel_id, message.recipient, message.subject),
+        *(_kept(message), message.to_user),
     )
 
 
@@ -158,20 +152,6 @@ class Content(msgspec.Struct, frozen=True):
     headers: list[tuple[str, str]]
     html: str
     text: str
-
-
-async def capture(db: Database, *, message: Message) -> None:
-    """Keep the whole mail, or the text of what is no mail."""
-    await insert_message(
-        db,
-        organization_id=message.organization_id,
-        item_id=message.item_id,
-        channel_id=message.channel_id,
-        recipient=message.recipient,
-        subject=message.subject,
-        content=_kept(message),
-        to_user=message.to_user,
-    )
 
 
 async def get(db: Database, *, caller: Caller, message_id: str) -> WholeMessage:

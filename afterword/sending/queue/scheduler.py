@@ -268,6 +268,8 @@ def changed(item: QueueItemRecord, wanted: Mapping[str, Any], scheduler: Schedul
     return {
         **wanted,
         **schedule.times,
+        "item_id": item.item_id,
+        "address_key": f"\\x{schedule.address_key.hex()}",
         "due_time": max(schedule.due_time, item.due_time) if was_tried else schedule.due_time,
         "reason": item.reason if was_tried else None,
         "result": item.result if was_tried else None,

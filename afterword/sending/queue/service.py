@@ -2,6 +2,8 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
 from typing import Any, Final, Required, TypedDict, TypeVar, Unpack
 
 import msgspec
@@ -10,6 +12,7 @@ from afterword import errors, ids
 from afterword.core.organizations.access import Caller, installation
 from afterword.core.reading.findings import escape
 from afterword.core.scheduling.statuses import Item
+from afterword.core.wire.times import Moment
 from afterword.events import service as events
 from afterword.events.service import Actor, NewEvent
 from afterword.kit.db import Database
@@ -31,6 +34,7 @@ from afterword.tenants.organizations import retention as holds
 NO_ITEM: Final = "There is no item with this item_id here."
 COPY_NOTE: Final = "(an earlier attempt may have delivered a copy)"
 RESULT_CHARACTERS_MAX: Final = 500
+CANCELLABLE: Final = frozenset({Item.SCHEDULED, Item.CLAIMED})
 IN_DISPATCH_SECONDS: Final = 5
 _REFERENCE_KEY: Final = ("organization_id", "pipeline_id", "external_reference")
 
@@ -181,15 +185,33 @@ async def cancel(db: Database, *, caller: Caller, item: QueueItemRecord, result:
         return item
     if item.status == Item.SENDING:
         raise InDispatch
-    if item.status not in {Item.SCHEDULED, Item.CLAIMED}:
+    if item.status not in CANCELLABLE:
         raise ItemClosed("The item has come to its end.")
-    key = {"organization_id": item.organization_id, "item_id": item.item_id}
-    text = result or "aborted"
-    if await store.count_unknown_attempts(db, **key):
-        text = f"{text[: RESULT_CHARACTERS_MAX - len(COPY_NOTE) - 1]} {COPY_NOTE}"
-    cancelled = await store.update_item_to_aborted(db, **key, result=text, updated_by=caller.actor_id)
-    await release_contacts(db, items=[(item.organization_id, item.item_id)])
-    await _record_event(db, caller=caller, item=cancelled, kind="aborted", is_terminal=True)
+    [cancelled] = await _cancel(db, caller=caller, items=[item], result=result)
+    return cancelled
+
+
+async def cancel_all(db: Database, *, caller: Caller, item_ids: Sequence[str], result: str | None = None) -> set[str]:
+    """Cancel those of the items that nobody has begun to send, and return their ids."""
+    items = await store.list_locked_items(db, organization_id=caller.organization_id, item_ids=item_ids)
+    open_items = [item for item in items if item.status in CANCELLABLE]
+    return {item.item_id for item in await _cancel(db, caller=caller, items=open_items, result=result)}
+
+
+async def _cancel(
+    db: Database, *, caller: Caller, items: Sequence[QueueItemRecord], result: str | None
+) -> list[QueueItemRecord]:
+    cancelled = await store.update_items_to_aborted(
+        db,
+        organization_id=caller.organization_id,
+        item_ids=[item.item_id for item in items],
+        result=result or "aborted",
+        note=COPY_NOTE,
+        characters_max=RESULT_CHARACTERS_MAX,
+        updated_by=caller.actor_id,
+    )
+    await release_contacts(db, items=[(item.organization_id, item.item_id) for item in items])
+    await _record_events(db, caller=caller, items=cancelled, kind="aborted", is_terminal=True)
     return cancelled
 
 
@@ -232,10 +254,10 @@ async def delete(db: Database, *, caller: Caller, expect: errors.Expect = errors
     key = {"organization_id": item.organization_id, "item_id": item.item_id}
     if item.status == Item.UNCERTAIN or await store.count_unknown_attempts(db, **key):
         raise OutcomeUnknown("An attempt may have reached the recipient; the record stays.")
-    if item.status in {Item.SCHEDULED, Item.CLAIMED}:
+    if item.status in CANCELLABLE:
         await cancel(db, caller=caller, item=item)
     deleted = await store.delete_item(db, **key, deleted_by=caller.actor_id)
-    await _record_event(db, caller=caller, item=deleted, kind="deleted")
+    await _record_events(db, caller=caller, items=[deleted], kind="deleted")
 
 
 async def release_contacts(db: Database, *, items: Sequence[ItemKey]) -> None:
@@ -261,7 +283,7 @@ async def resolve(db: Database, *, caller: Caller, is_sent: bool, **path: Unpack
     if is_sent:
         sent = {(item.organization_id, item.item_id): resolved.questionnaire_instance_id}
         await reminders.note_sent(db, sent=sent, now=resolved.updated_time)
-    await _record_event(db, caller=caller, item=resolved, kind="sent" if is_sent else "updated")
+    await _record_events(db, caller=caller, items=[resolved], kind="sent" if is_sent else "updated")
     return resolved
 
 
@@ -287,8 +309,8 @@ def _document(new: NewItem, scheduler: Scheduler | None) -> dict[str, object]:
 
 async def _locked(db: Database, *, caller: Caller, **path: Unpack[ItemPath]) -> QueueItemRecord:
     await get(db, caller=caller, **path)
-    item = await store.get_item_locked(db, organization_id=caller.organization_id, item_id=path["item_id"])
-    return errors.found(item, NO_ITEM)
+    place = {"organization_id": caller.organization_id, "item_ids": [path["item_id"]]}
+    return errors.found(next(iter(await store.list_locked_items(db, **place)), None), NO_ITEM)
 
 
 async def _edit(
@@ -306,27 +328,57 @@ async def _edit(
             db, organization_id=item.organization_id, responder_id=item.responder_id, address_key=item.address_key
         )
         await release_contacts(db, items=[(item.organization_id, item.item_id)])
-    written = await store.update_item(
+    written = await write(db, caller=caller, documents=[document], now=intake.now)
+    [item] = await store.list_locked_items(db, organization_id=item.organization_id, item_ids=written)
+    return item
+
+
+async def move_all(db: Database, *, caller: Caller, item_ids: Sequence[str], moment: Moment, secret: bytes) -> set[str]:
+    """Give those of the items another send time that wait, and return the ids of all that have it."""
+    items = await store.list_locked_items(db, organization_id=caller.organization_id, item_ids=item_ids)
+    keys = {(item.organization_id, item.questionnaire_id, item.pipeline_id) for item in items}
+    found = await store.list_intakes(db, wanted=sorted(keys))
+    schedulers = {intake.pipeline_id: Scheduler(intake, secret) for intake in found}
+    change, documents, moved = QueueItemUpdate(send_time=moment), list[dict[str, object]](), set[str]()
+    for item in items:
+        wanted = edited(item, change)
+        if wanted == editable(item):
+            moved.add(item.item_id)
+        elif item.status == Item.SCHEDULED:
+            with suppress(errors.Invalid):  # an address that is no longer taken
+                documents.append(changed(item, wanted, schedulers[item.pipeline_id])[0])
+    if documents:
+        moved.update(await write(db, caller=caller, documents=documents, now=found[0].now))
+    return moved
+
+
+async def write(db: Database, *, caller: Caller, documents: Sequence[Mapping[str, object]], now: datetime) -> list[str]:
+    """Write documents of `scheduler.changed`, of locked items that are scheduled, and their events; the items' ids."""
+    event_ids = ids.ordered_many(now, len(documents))
+    return await store.update_items(
         db,
-        organization_id=item.organization_id,
-        item_id=item.item_id,
-        address_key=new_key,
-        document={**document, "limited": bool(caller.application_ids), "updated_by": caller.actor_id},
+        organization_id=caller.organization_id,
+        limited=bool(caller.application_ids),
+        updated_by=caller.actor_id or None,
+        actor_kind=caller.actor_kind,
+        documents=[{**one, "event_id": event_id} for one, event_id in zip(documents, event_ids, strict=True)],
     )
-    await _record_event(db, caller=caller, item=written, kind="updated")
-    return written
 
 
-async def _record_event(
-    db: Database, *, caller: Caller, item: QueueItemRecord, kind: str, is_terminal: bool = False
+async def _record_events(
+    db: Database, *, caller: Caller, items: Sequence[QueueItemRecord], kind: str, is_terminal: bool = False
 ) -> None:
-    event = NewEvent.of(
-        item,
-        f"queue_item.{kind}",
-        item.item_id,
-        item.as_event,
-        now=item.updated_time,
-        actor=Actor.of(caller),
-        is_terminal=is_terminal,
-    )
-    await events.record(db, events=[event])
+    actor = Actor.of(caller)
+    new = [
+        NewEvent.of(
+            item,
+            f"queue_item.{kind}",
+            item.item_id,
+            item.as_event,
+            now=item.updated_time,
+            actor=actor,
+            is_terminal=is_terminal,
+        )
+        for item in items
+    ]
+    await events.record(db, events=new)

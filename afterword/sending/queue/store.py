@@ -47,8 +47,8 @@ RECORD: Final[LiteralString] = f"select {_ITEM_COLUMNS_I} {_REACHED} and $6::int
 SHOWN: Final[LiteralString] = f"""select {output(QUEUE_ITEMS)}, version from (
   select {_LISTED_COLUMNS_I}, i.version, {_COMPUTED.replace("$2", "i.questionnaire_id")}
   {_REACHED}) listed"""
-_EDITED: Final[LiteralString] = f"""responder_channel_identifier, {TEXT_COLUMNS}, metadata, send_time,
-  send_offset_minutes, due_time, not_after, reason, result, updated_by"""
+_EDITED: Final[LiteralString] = f"""responder_channel_identifier, address_key, {TEXT_COLUMNS}, metadata, send_time,
+  send_offset_minutes, due_time, not_after, reason, result"""
 _INSERTED: Final[LiteralString] = f"""organization_id, item_id, questionnaire_id, pipeline_id, test, limited,
   responder_channel_identifier, address_key, responder_id, {TEXT_COLUMNS}, metadata, send_time, send_offset_minutes,
   due_time, not_after, attempts_max, resend_after_seconds, source, external_reference, questionnaire_instance_id,
@@ -167,12 +167,13 @@ async def get_item(
     return await db.fetch_by_id(query, *reach, _STATUS_IDS, only, id=item_id)
 
 
-async def get_item_locked(db: Database, *, organization_id: str, item_id: str) -> QueueItemRecord | None:
-    """The item as it is now, locked until the transaction ends: claims skip it, other changes wait."""
-    return await db.records(QueueItemRecord.of).fetch_row(
+async def list_locked_items(db: Database, *, organization_id: str, item_ids: Sequence[str]) -> list[QueueItemRecord]:
+    """The items as they are now, locked until the transaction ends: claims skip them, other changes wait."""
+    return await db.records(QueueItemRecord.of).fetch(
         f"""select {ITEM_COLUMNS} from queue_item
-           where organization_id = $1 and item_id = $2 and deleted_time is null for update""",
-        *(organization_id, item_id),
+           where organization_id = $1 and item_id = any($2::text[]) and deleted_time is null
+           order by item_id for update""",
+        *(organization_id, list(item_ids)),
     )
 
 
@@ -210,33 +211,69 @@ async def list_items(
     )
 
 
-async def update_item(
-    db: Database, *, organization_id: str, item_id: str, address_key: bytes, document: Mapping[str, object]
-) -> QueueItemRecord:
-    """Write the editable columns of an item that is locked and scheduled."""
-    return await db.records(QueueItemRecord.of).fetch_one(
-        f"""update queue_item i
-           set {assigned(_EDITED, "d")}, address_key = $4, limited = i.limited or d.limited,
-             trace = case when d.reason is null then null else i.trace end, version = i.version + 1,
-             updated_time = greatest(i.updated_time, now())
-           from jsonb_populate_record(null::queue_item, $3::jsonb) d
-           where i.organization_id = $1 and i.item_id = $2 and i.status = 1 and i.deleted_time is null
-           returning {_ITEM_COLUMNS_I}""",
-        *(organization_id, item_id, document, address_key),
+async def update_items(
+    db: Database,
+    *,
+    organization_id: str,
+    limited: bool,
+    updated_by: str | None,
+    actor_kind: str,
+    documents: Sequence[Mapping[str, object]],
+) -> list[str]:
+    """Write the editable columns of items that are locked and scheduled, and their events; the ids of the items.
+
+    The documents have columns as keys, and `event_id`.
+    """
+    return await db.fetch_column(
+        f"""with d as materialized (
+             select * from jsonb_to_recordset($4::jsonb) as d (item_id text, event_id text,
+               responder_channel_identifier text, address_key bytea, {suffixed(TEXT_COLUMNS, "text")}, metadata jsonb,
+               send_time timestamptz, send_offset_minutes smallint, due_time timestamptz, not_after timestamptz,
+               reason text, result text)),
+           changed as (
+             update queue_item i
+             set {assigned(_EDITED, "d")}, limited = i.limited or $5,
+               trace = case when d.reason is null then null else i.trace end,
+               version = i.version + 1, updated_time = greatest(i.updated_time, now()), updated_by = $2
+             from d
+             where i.organization_id = $1 and i.item_id = d.item_id and i.status = 1 and i.deleted_time is null
+             returning {_ITEM_COLUMNS_I}),
+           recorded as (
+             insert into event (organization_id, event_id, type, questionnaire_id, subject_id, subject_version,
+               actor_kind, actor_id, test, {LOGGED})
+             select $1, d.event_id, 'queue_item.updated', i.questionnaire_id, i.item_id, i.version, $3, $2, i.test,
+               {qualified(LOGGED_COLUMNS, "i")}
+             from changed i join d on d.item_id = i.item_id)
+           select item_id from changed""",
+        *(organization_id, updated_by, actor_kind, list(documents), limited),
     )
 
 
-async def update_item_to_aborted(
-    db: Database, *, organization_id: str, item_id: str, result: str, updated_by: str
-) -> QueueItemRecord:
-    """Cancel an item that is locked and has not begun, and fence its holder."""
-    return await db.records(QueueItemRecord.of).fetch_one(
-        f"""update queue_item
-           set status = 7, epoch = epoch + 1, owner = null, lease_until = null, reason = 'cancelled', result = $3,
-             version = version + 1, updated_time = greatest(updated_time, now()), updated_by = nullif($4, '')
-           where organization_id = $1 and item_id = $2 and status in (1, 2) and deleted_time is null
+async def update_items_to_aborted(
+    db: Database,
+    *,
+    organization_id: str,
+    item_ids: Sequence[str],
+    result: str,
+    note: str,
+    characters_max: int,
+    updated_by: str,
+) -> list[QueueItemRecord]:
+    """Cancel locked items that have not begun, and fence their holders.
+
+    `note` ends the result, which it shortens to `characters_max`, of an item of which a copy may have been delivered.
+    """
+    return await db.records(QueueItemRecord.of).fetch(
+        f"""update queue_item i
+           set status = 7, epoch = epoch + 1, owner = null, lease_until = null, reason = 'cancelled',
+             result = case when exists (
+               select from attempt a where a.organization_id = i.organization_id and a.item_id = i.item_id
+                 and a.outcome in ('unknown', 'accepted_late')) then left($3, $6 - 1 - length($4)) || ' ' || $4
+               else $3 end,
+             version = version + 1, updated_time = greatest(updated_time, now()), updated_by = nullif($5, '')
+           where organization_id = $1 and item_id = any($2::text[]) and status in (1, 2) and deleted_time is null
            returning {ITEM_COLUMNS}""",
-        *(organization_id, item_id, result, updated_by),
+        *(organization_id, list(item_ids), result, note, updated_by, characters_max),
     )
 
 

@@ -127,7 +127,7 @@ async def template(visit: Visit, db: Database) -> Response:
 @routes.post(NEW, scope="Queue.Create", again=(errors.Invalid, errors.Malformed, errors.TooLarge, errors.NotFound))
 async def stage(visit: Visit) -> Response:
     form = visit.form
-    content = form.files.get("file") or form.secret("rows").encode()
+    content = form.file() or form.secret("rows").encode()
     questionnaire_id, _, pipeline_id = form.text("pipeline").partition("/")
     read = await asyncio.to_thread(lists.read_file, content)
     return await staged(visit, read, {}, questionnaire_id=questionnaire_id, pipeline_id=pipeline_id)

@@ -133,11 +133,11 @@ NUMBER_DIGITS: Final = 6  # of a row
 @routes.post(f"{ONE}/repair", scope="Queue.Create")
 async def repair(visit: Visit) -> Response:
     """Before the import the corrected rows take the place of the faulty ones; after it they are a list of their own."""
-    content = visit.form.files.get("file") or b""
     async with visit.read() as db:
         found = await lists.get(db, caller=visit.caller, list_id=visit.id("list_id"))
         problems = await lists.faulty_rows(db, caller=visit.caller, found=found)
     try:
+        content = visit.form.file() or b""
         if found.import_id is not None:
             return await _stage_corrected(visit, found, content)
         content = await asyncio.to_thread(lists.repaired, found, content, problems.keys())

@@ -171,7 +171,7 @@ async def sent_page(visit: Visit, db: Database) -> Response:
     try:
         message, fault = await _composed(visit, db, item), ""
     except (errors.Conflict, errors.Invalid) as wrong:  # such as a reminder that the pipeline has no longer
-        message, fault = None, next((one.message for one in wrong.errors), wrong.detail)
+        message, fault = None, words.said(next((one.message for one in wrong.errors), wrong.detail))
     note_person(visit, item.responder_id)
     here = f"{SENDING}/{item.item_id}"
     return visit.page(

@@ -398,7 +398,7 @@ async def _show_message(
         try:
             message, fault = await _preview(visit, db, pipeline, chosen), ""
         except (errors.Conflict, errors.Invalid) as wrong:  # such as a questionnaire that is not published
-            message, fault = None, wrong.detail
+            message, fault = None, words.said(wrong.detail)
     here, own, is_typed = url_of(pipeline), _own(pipeline, chosen), "body" in form.values
     is_stale = isinstance(refusal, errors.Stale) and is_typed
     length = segments.measure(message.text) if message and pipeline.channel_id == CHANNEL_SMS else None

@@ -264,6 +264,7 @@ async def _figures(visit: Visit, db: Database, pipeline: store.Pipeline) -> dict
     chosen = SendingFilter(pipeline=pipeline.pipeline_id, period=str(DAYS))
     sent = sum(one.count for one in counts if one.status_id == PublicItem.SENT)
     everything = sum(one.count for one in counts)
+    tabs = {status: tab for tab, found in queue_items.STATUSES.items() if tab != "all" for status in found}
     others = sorted((one for one in counts if one.status_id != PublicItem.SENT), key=lambda one: -one.count)
     return {
         "all": words.plural("{n} message in 7 days", "{n} messages in 7 days", everything),
@@ -275,7 +276,7 @@ async def _figures(visit: Visit, db: Database, pipeline: store.Pipeline) -> dict
                 words.count(one.count),
                 queue_items.reason_text(words, one.reason or "")
                 or words(queue_items.STATUS_TEXTS[one.status_id]).lower(),
-                chosen.url(tab=queue_items.tab_of(one.status_id), reason=one.reason or ""),
+                chosen.url(tab=tabs[one.status_id], reason=one.reason or ""),
             )
             for one in others
         ],

@@ -170,6 +170,7 @@ async def list_items(visit: Visit) -> Response:
             oldest_first=chosen.tab == "waiting",
             limit=ROWS,
         )
+        some = rows if rows.items else await lists.list_items(db, caller=visit.caller, wanted=RequestedItems(), limit=1)
         plan = None
         if chosen.tab == "waiting" and not chosen.reason and not chosen.after:
             plan = await plan_of(
@@ -190,7 +191,9 @@ async def list_items(visit: Visit) -> Response:
             *([(words("one pipeline"), chosen.url(pipeline=""))] if chosen.pipeline else []),
             *([(reason_text(words, chosen.reason), chosen.url(reason=""))] if chosen.reason else []),
         ],
-        empty=words("No messages here. Choose a longer period or another tab."),
+        empty=words("No messages here. Choose a longer period or another tab.")
+        if some.items or some.has_more
+        else words("No message yet. Send a questionnaire to a list, or connect a shop under Settings."),
         note=kept_sentence(words, visit.site.queue_days),
         **chosen.pages(rows.next_key),
     )
@@ -453,10 +456,6 @@ def item_filter_of(visit: Visit, chosen: SendingFilter, *, tab: str) -> Requeste
         from_time=first,
         to_time=last,
     )
-
-
-def tab_of(status: PublicItem) -> str:
-    return next(tab for tab, statuses in STATUSES.items() if tab != "all" and status in statuses)
 
 
 def reason_of(chosen: SendingFilter) -> str | None:

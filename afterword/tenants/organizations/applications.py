@@ -76,6 +76,24 @@ async def _check(change: Change[Application]) -> None:
         )
 
 
+async def _delete_removed(db: Database, *, organization_id: str, application_id: str) -> None:
+    """Delete removed alerts without cases, and leave removed webhooks to the organization: nobody sees either."""
+    await db.execute(
+        """with gone as (
+             delete from alert a
+             where a.organization_id = $1 and a.application_id = $2 and a.deleted_time is not null and not exists (
+               select from alert_instance i where i.organization_id = $1 and i.alert_id = a.alert_id))
+           update webhook set application_id = null
+           where organization_id = $1 and application_id = $2 and deleted_time is not null""",
+        *(organization_id, application_id),
+    )
+
+
+async def _delete(change: Change[Application], _options: Mapping[str, Any]) -> None:
+    await _delete_removed(change.db, organization_id=change.caller.organization_id, application_id=change.key)
+    await nouns.delete_row(APPLICATION, change)
+
+
 def _row(words: Texts, one: Application) -> dict[str, str]:
     return {
         "state": "" if one.active else words("off"),
@@ -106,6 +124,7 @@ APPLICATION = Noun(
     visible="(cardinality($2::text[]) = 0 or t.application_id = any($2))",
     allow=_allow,
     check=_check,
+    delete=_delete,
     conflict=lambda _error: errors.Conflict("Something still belongs to the application.", "in_use"),
     screens=Screens(
         path="/console/settings/applications",

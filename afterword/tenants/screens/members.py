@@ -117,7 +117,8 @@ removal(
     sentences=lambda visit, found: [
         visit.words("Its tokens stop working at once. The audit log keeps its name.")
         if found["service"]
-        else visit.words("{name} can no longer log in to {organization}.", **found)
+        else visit.words("{name} can no longer log in to {organization}.", **found),
+        *([] if found["service"] else [visit.words("Open cases of this person count as cases without an owner.")]),
     ],
     button="Remove",
     get=_removed,

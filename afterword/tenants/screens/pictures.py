@@ -24,7 +24,7 @@ routes = Screens()
 
 async def encoded(form: Form, name: str, *, side_max: int = LOGO_SIDE_MAX) -> Encoded | None:
     """The picture of a field, or None. Raises Invalid at the field."""
-    content = form.files.get(name)
+    content = form.file(name)
     if content is None:
         return None
     return await asyncio.to_thread(assets.encode, content, side_max=side_max, pointer=f"/{name}")

@@ -100,6 +100,7 @@ async def token_page(visit: Visit, db: Database) -> Response:
         owner=owner if owner and owner.user_id != visit.caller.user_id else None,
         created=words.moment(token.created_time, time_zone=visit.zone),
         applications=[one.display_name for one in applications if one.application_id in token.application_ids],
+        only={name: sentence for name, sentence, _ in await settings.only_names_of(visit, db)},
         history_url=audit.history_url("token", token.token_id) if "Audit.Read" in visit.caller.scopes else "",
         may_end="Token.Delete" in visit.caller.scopes and token.revoked_time is None,
         may_change="Token.Update" in visit.caller.scopes and is_held,

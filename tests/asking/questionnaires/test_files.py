@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from afterword.asking.questionnaires import files, service
+from afterword.asking.questionnaires import files, library, service
 from afterword.asking.questionnaires.files import InvalidFile
-from afterword.asking.questionnaires.library import service as library
 from afterword.core.questionnaires.question_types import TYPES
 from tests import machine
 from tests.sizes import size

@@ -89,3 +89,21 @@ class TestImport:
             for made in (by_file, by_query)
         ]
         assert ["our survey", "Mine"] == names
+
+    async def test_past_answers_find_their_questions_by_the_codes_of_the_file(self, api: Api) -> None:
+        rows = {"SQ1": "Speed", "SQ2": "Care"}
+        content = survey([Q("Q6", "S"), Q("grid", "F", rows=rows, answers={"1": "Bad", "2": "Good"})])
+        made = (await send(api, content)).json()
+        path = f"/q/questionnaire/{made['questionnaire_id']}"
+        document = (await api.get(f"{path}/draft")).json()["definition"]
+        assert "key" not in str(document["groups"])
+        document["groups"][0]["questions"][0]["title"] = "Reworded"
+        assert 200 == (await api.put(f"{path}/draft", document)).status_code
+        assert 201 == (await api.post(f"{path}/version")).status_code
+        past = {
+            "external_id": "1",
+            "completed_time": "2024-05-01T10:00:00Z",
+            "answers": {"q6": "x", "grid": {"sq1": 2}},
+        }
+        told = (await api.post(f"{path}/response", [past])).json()
+        assert (1, 0) == (told["created"], told["failed"]), told

@@ -3,8 +3,7 @@
 import httpx2
 import pytest
 
-from afterword.asking.questionnaires import service
-from afterword.asking.questionnaires.library import service as library
+from afterword.asking.questionnaires import library, service
 from afterword.kit import db
 from tests.asking.questionnaires.http import Api, definition, made, only, published
 

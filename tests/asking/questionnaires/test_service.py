@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from afterword import errors, ids
-from afterword.asking.questionnaires import service, store
-from afterword.asking.questionnaires.library import service as library
+from afterword.asking.questionnaires import library, service, store
 from afterword.asking.questionnaires.service import Imported, InvalidFile
 from afterword.kit import db
 from afterword.tenants.organizations import service as accounts

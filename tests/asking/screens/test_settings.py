@@ -3,8 +3,7 @@
 import re
 
 from afterword import ids
-from afterword.asking.questionnaires import store, visuals
-from afterword.asking.questionnaires.library import service as library
+from afterword.asking.questionnaires import library, store, visuals
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.kit import db
 from tests.asking.screens.test_builder import LIST, added, draft_of, saved, seen_of, text_of

@@ -1,5 +1,8 @@
 """The owner of a new case: by the value of a field, shared by open cases, else the one whom the rule names."""
 
+from typing import Any
+
+from afterword.cases.alert_instances import store as stored
 from afterword.kit import db
 from tests.cases.conftest import Desk
 
@@ -60,6 +63,22 @@ async def test_nobody_left(desk: Desk) -> None:
     await desk.execute("update organization_user set active = false where user_id = $1", ben.user_id)
     await desk.raised()
     assert [desk.house.user_id] == [one["assigned_user_id"] for one in await desk.cases()]
+
+
+async def test_the_named_owner_has_left(desk: Desk) -> None:
+    """The case has no owner then, in place of one who is told nothing; so do those from before."""
+    ben = await desk.person("ben")
+    alert = await desk.alert(assigned_user_id=ben.user_id)
+    await desk.raised()
+    await desk.execute(
+        "update organization_user set active = false, removed_time = now() where user_id = $1", ben.user_id
+    )
+    await desk.raised()
+    assert [ben.user_id, None] == [one["assigned_user_id"] for one in await desk.cases()]
+    await desk.api.ok("PATCH", f"/alert/{alert['alert_id']}", {"assigned_user_id": None})
+    reach: Any = {**desk.house.caller.reach, "only": None, "user_id": None, "now": await desk.now()}
+    assert 2 == (await desk.run(stored.count_cases, **reach))["unassigned"]
+    assert 2 == len(await desk.run(stored.list_work, **reach, tab="unassigned", after=None, limit=9))
 
 
 async def test_branches(desk: Desk) -> None:

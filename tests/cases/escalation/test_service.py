@@ -44,6 +44,19 @@ async def test_escalated_once(desk: Desk) -> None:
     assert {"from": "normal", "to": "high"} == entry["changes"]["severity"]
 
 
+async def test_escalated_to_somebody_who_left(desk: Desk) -> None:
+    """The case keeps its owner, who is told."""
+    ann, boss = await desk.person("ann"), await desk.person("boss")
+    changes = {"escalation_hours": 5, "escalation_severity": "high", "escalation_user_id": boss.user_id}
+    await desk.alert(severity="normal", assigned_user_id=ann.user_id, **changes)
+    await desk.raised()
+    await desk.execute(f"{AGE} where alert_instance_id <> $2", 10, "")
+    await desk.execute("update organization_user set active = false where user_id = $1", boss.user_id)
+    assert 1 == await _run(desk)
+    [case] = await desk.cases()
+    assert ("high", ann.user_id) == (case["severity"], case["assigned_user_id"])
+
+
 async def _run(desk: Desk, *, later: timedelta = timedelta(0)) -> int:
     count, after = await desk.run(escalation.see_to_open, after=escalation.START, now=await desk.now() + later)
     assert escalation.START == after

@@ -114,6 +114,22 @@ async def test_own_words_of_an_answer(desk: Desk, path: str) -> None:
     assert [None, whole, again, None] == [one["whole"] for one in copy["alert_messages"]]
 
 
+async def test_files_of_an_answer(desk: Desk, path: str) -> None:
+    """Their names stand below the words, so that nobody answers as if there had been none."""
+    sent = await desk.api.ok("POST", f"{path}/message", BODY)
+    for key, text in (("<1@a>", "See the photo."), ("<2@a>", "x" * 20_000), ("<3@a>", "\N{PAPERCLIP} broken.png")):
+        files = ("\N{PAPERCLIP} broken.png",)
+        found = Answer(sent["message_id"], key, "ann@example.com", "Re: We are sorry", text, files)
+        assert await desk.run(messages.receive, answer=found, now=await desk.now())
+    entries = [one for one in (await desk.api.get(f"{path}/history"))["results"] if one["kind"] == "message_received"]
+    assert ["See the photo.\n\N{PAPERCLIP} broken.png", "\N{PAPERCLIP} broken.png"] == [
+        entries[0]["body"],
+        entries[2]["body"],
+    ]
+    assert entries[1]["body"].endswith("xx\n\N{PAPERCLIP} broken.png")
+    assert [False, True, False] == [one["changes"]["is_cut"] for one in entries]
+
+
 async def test_sender_of_an_answer(desk: Desk, path: str) -> None:
     sent = await desk.api.ok("POST", f"{path}/message", BODY)
     senders = {"ann@example.com": False, "ANN@Example.com": False, "ann2@example.com": True, "ben@example.com": True}

@@ -157,11 +157,15 @@ async def test_clock_and_call_back(office: Desk, agent: httpx2.AsyncClient) -> N
     assert 303 == (await agent.post(f"{path}/waiting", data={"waiting": "true"})).status_code
     assert [path] == links_of(await agent.get("/console/cases?tab=waiting"))
     assert "waiting for the customer since" in (await agent.get(path)).text
-    for time, said in (("soon", "soon"), ("2026-01-03T10:00", "That time has passed.")):
-        wrong = await agent.post(f"{path}/call-back", data={"call_back_time": time, "call_back_number": "210 7"})
-        assert 422 == wrong.status_code
-        assert all(text in wrong.text for text in ("210 7", said))
     year = (await office.now()).year + 1
+    for time, number, said in (
+        ("soon", "210 7", "soon"),
+        ("2026-01-03T10:00", "210 7", "That time has passed."),
+        (f"{year}-01-03T10:00", "ring Ann", "A phone number has digits, and + with the country code in front."),
+    ):
+        wrong = await agent.post(f"{path}/call-back", data={"call_back_time": time, "call_back_number": number})
+        assert 422 == wrong.status_code
+        assert all(text in wrong.text for text in (number, said))
     call = {"call_back_time": f"{year}-01-03T10:00", "call_back_number": "210 7"}
     assert 303 == (await agent.post(f"{path}/call-back", data=call)).status_code
     assert [path] == links_of(await agent.get("/console/cases?tab=call_back"))
@@ -221,6 +225,7 @@ async def test_reply(office: Desk, agent: httpx2.AsyncClient) -> None:
     page = (await agent.get(path)).text
     assert "Dear Ann &lt;b&gt;" in page
     assert "It is being sent." in page
+    assert 'name="subject" type="text" value="Re: Your order"' in page
     closing = await agent.post(f"{path}/message", data={**form, "key": "other", "then": "close"})
     assert f"{path}?done=replied_closed" == closing.headers["location"]
 
@@ -230,7 +235,16 @@ async def test_nobody_to_write_to(office: Desk, owner: httpx2.AsyncClient) -> No
     page = (await owner.get(f"/console/cases/{case_id}?text=9")).text
     assert "No e-mail address of this customer is known." in page
     refused = await owner.post(f"/console/cases/{case_id}/message", data={"subject": "a", "reply": "Kept text"})
-    assert 409 == refused.status_code
+    assert (409, True) == (refused.status_code, ">Kept text</p>" in refused.text)
+
+
+async def test_an_address_that_must_not_be_written_to(office: Desk, agent: httpx2.AsyncClient) -> None:
+    """The reason is said in the reader's language, by no code of the API."""
+    path = f"/console/cases/{(await case_of_ann(office)).rpartition('/')[2]}"
+    given = {"channel_id": 1, "identifier": "ann@example.com", "reason": "hard_bounce"}
+    await office.api.ok("POST", "/suppression", given)
+    page = (await agent.get(path, headers={"Accept-Language": "de"})).text
+    assert "An diese Adresse darf nicht geschrieben werden: \u2068die Adresse gab es nicht\u2069." in page
 
 
 async def test_whole_mail(office: Desk, agent: httpx2.AsyncClient) -> None:

@@ -7,7 +7,7 @@ from typing import get_args
 import httpx2
 import pytest
 
-from afterword.cases.screens.mailbox import PATH, PROBLEMS
+from afterword.cases.screens.settings import MAILBOX_PATH as PATH, PROBLEMS
 from afterword.core.messaging.networks import networks_of
 from afterword.kit.transport.imap import Problem
 from tests.cases.conftest import Desk

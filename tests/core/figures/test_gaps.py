@@ -2,7 +2,7 @@
 
 from datetime import UTC, date, datetime
 
-from afterword.core.figures import gaps
+from afterword.core.figures import queries
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery, DailyCounts
 
@@ -20,7 +20,7 @@ ASKED = CountQuery(
 
 
 def read(kept: DailyCounts) -> list[tuple[datetime, datetime]]:
-    return [(span.from_time, span.to_time) for span in gaps.gaps_of(ASKED, kept)]
+    return [(span.from_time, span.to_time) for span in queries.gaps_of(ASKED, kept)]
 
 
 def day(number: int, hour: int = 0) -> datetime:

@@ -3,8 +3,7 @@
 from msgspec.structs import replace
 
 from afterword.core.figures.metrics import Change, Interval, Measure
-from afterword.core.figures.reports import Figure
-from afterword.core.figures.shown import P_MIN, document_of
+from afterword.core.figures.reports import P_MIN, Figure
 
 CHANGE = Change(previous=40.126, difference=-0.0001, z=1.23456, p=0.0000001, method="nps_z", real=True)
 FIGURE = Figure(
@@ -22,7 +21,7 @@ FIGURE = Figure(
 
 
 def test_rounded() -> None:
-    shown = document_of(FIGURE)
+    shown = FIGURE.document
     assert (41.23, 12, "0-10") == (shown["value"], shown["n"], shown["scale"])
     assert {"low": 30.13, "high": 50.0, "level": 0.95} == shown["interval"]
     change = shown["change"]
@@ -31,11 +30,11 @@ def test_rounded() -> None:
 
 def test_correlations_have_a_decimal_more() -> None:
     figure = replace(FIGURE, measure=replace(FIGURE.measure, unit="correlation", value=0.12345))
-    assert 0.123 == document_of(figure)["value"]
+    assert 0.123 == figure.document["value"]
 
 
 def test_hidden() -> None:
-    shown = document_of(replace(FIGURE, suppressed=True))
+    shown = replace(FIGURE, suppressed=True).document
     assert {"value", "n", "interval", "parts", "change", "population"} == {
         name for name, value in shown.items() if value is None
     }

@@ -18,7 +18,7 @@ class TestRefused:
             (survey([Q("a", "S")]).replace(b"Survey</Lime", b"Group</Lime"), "part of a survey"),
             (survey([]), "no question"),
             (survey([Q(f"q{n}", "X") for n in range(1_001)]), "At most 1,000 questions"),
-            (survey([Q("a", "M", rows={f"r{n}": "x" for n in range(501)})]), "500 rows or answers"),
+            (survey([Q("a", "M", rows={f"r{n}": "x" for n in range(501)})]), "each of 500 rows"),
             (survey([Q("a", "S", text="\xe9")]).decode().encode("latin-1"), "not UTF-8"),
             (b"class\ttype/scale\tname\trelevance\n", "not a whole survey"),
         ],

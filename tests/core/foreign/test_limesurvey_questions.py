@@ -86,3 +86,12 @@ def test_type(question: Q, expected: list[dict[str, Any]], outcome: str, *, is_o
         for one, wanted in zip(found, expected, strict=True)
     ]
     assert outcome == line_of(made, "q").outcome
+
+
+@pytest.mark.parametrize("count", [500, 501, 1_088])  # universities of one country
+def test_more_answers_than_a_list_has(count: int) -> None:
+    made = read([Q("a", "!", answers={f"A{n}": f"No {n}" for n in range(1, count + 1)}), Q("b", "S")])
+    first, second = asked(made)
+    line = line_of(made, "a")
+    assert (500, "No 500", "text") == (len(first["choices"]), first["choices"][-1]["label"], second["type"])
+    assert (count == 500, "first 500 entries" in str(line.sentences)) == (line.whole, count > 500)

@@ -90,3 +90,9 @@ class TestRead:
         (found,) = configure({**SETTINGS, "event_id": ""}).read({}, b'{"type": "x"}')
         assert ("", "", "", None, {}) == (found.email, found.subject, found.locale, found.time, found.values)
         assert 32 == len(found.event_id)
+
+
+def test_customers_are_no_orders() -> None:
+    read = configure({"event": "e", "object_id": "id", "events": "new = customer.created; got = order.paid"}).read
+    found = [read({}, b'{"e": "%s", "id": 7}' % name)[0].object_id for name in (b"new", b"got", b"other")]
+    assert ["customer 7", "7", "7"] == found

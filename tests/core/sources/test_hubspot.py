@@ -97,24 +97,46 @@ def test_deal() -> None:
         "deal_currency_code": "EUR",
     }
     found = one(Call("hubspot", {}, deal))
-    assert ("order.paid", "A-5", "5", 120.5) == (found.what, found.subject, found.object_id, found.values["total"])
+    assert ("order.paid", "A-5", "deal 5", 120.5) == (found.what, found.subject, found.object_id, found.values["total"])
 
 
 @pytest.mark.parametrize(
-    ("members", "what"),
+    ("members", "what", "object_id"),
     [
-        ({"subscriptionType": "ticket.creation"}, "ticket.created"),
-        ({"subscriptionType": "contact.creation"}, "customer.created"),
-        ({"subscriptionType": "object.creation", "objectTypeId": "0-5"}, "ticket.created"),
-        ({"subscriptionType": "object.creation", "objectTypeId": "0-2"}, "other"),
-        ({"propertyName": "closed_date", "propertyValue": "1795860000000"}, "ticket.solved"),
-        ({"propertyName": "closed_date", "propertyValue": ""}, "ticket.reopened"),
-        ({"subscriptionType": "ticket.propertyChange", "propertyName": "subject"}, "other"),
+        ({"subscriptionType": "ticket.creation"}, "ticket.created", "987"),
+        ({"subscriptionType": "contact.creation"}, "customer.created", "contact 987"),
+        ({"subscriptionType": "object.creation", "objectTypeId": "0-5"}, "ticket.created", "987"),
+        ({"subscriptionType": "object.creation", "objectTypeId": "0-1"}, "customer.created", "contact 987"),
+        ({"subscriptionType": "object.creation", "objectTypeId": "0-2"}, "other", "0-2 987"),
+        ({"propertyName": "closed_date", "propertyValue": "1795860000000"}, "ticket.solved", "987"),
+        ({"propertyName": "closed_date", "propertyValue": ""}, "ticket.reopened", "987"),
+        ({"subscriptionType": "ticket.propertyChange", "propertyName": "subject"}, "other", "987"),
+        ({"subscriptionType": "contact.propertyChange", "propertyName": "email"}, "other", "contact 987"),
+        ({"subscriptionType": "deal.propertyChange", "propertyName": "amount"}, "other", "deal 987"),
+        ({"subscriptionType": "object.propertyChange", "objectTypeId": "0-3"}, "other", "deal 987"),
+        ({"subscriptionType": "company.creation"}, "other", "company 987"),
     ],
 )
-def test_events(members: Any, what: str) -> None:
+def test_events(members: Any, what: str, object_id: str) -> None:
+    """Contacts, deals, companies and tickets count from 1 each: contact 987 says nothing about ticket 987."""
     found = one(Call("hubspot", {}, [changed(HUBSPOT_EVENT, **members)]))
-    assert (what, "987", "") == (found.what, found.object_id, found.email)
+    assert (what, object_id, "") == (found.what, found.object_id, found.email)
+
+
+@pytest.mark.parametrize(
+    ("members", "object_id"),
+    [
+        ({"event": "ticket.solved", "hs_ticket_id": 987}, "987"),
+        ({"event": "follow-up", "hs_ticket_id": 987}, "987"),
+        ({"event": "customer.created", "hs_object_id": 987}, "contact 987"),
+        ({"event": "order.shipped", "hs_object_id": 987}, "deal 987"),
+        ({"event": "order.shipped", "order_number": "987"}, "deal 987"),
+        ({"hs_object_id": 987}, "workflow 987"),
+        ({"event": "customer.created", "email": "eva@example.com"}, ""),
+    ],
+)
+def test_objects_of_workflows(members: Any, object_id: str) -> None:
+    assert object_id == one(Call("hubspot", {}, members)).object_id
 
 
 def test_many_at_once() -> None:

@@ -30,12 +30,22 @@ def written(name: str, note: Note = NOTE) -> tuple[str, str, Any]:
 
 
 @EACH
-@pytest.mark.parametrize("object_id", ["", "1/../2", "1?x", "1.json", "1 2", "..", "é", "1\n", "a" * 65, '1"'])
+@pytest.mark.parametrize(
+    "object_id",
+    ["", "1/../2", "1?x", "1.json", "1 2", "..", "é", "1\n", "a" * 65, '1"', "deal ", "deal 1/2", "user 1", "deal  1"],
+)
 def test_ids_that_lead_elsewhere(name: str, object_id: str) -> None:
     for template in filter(None, (NOTES[name].write, NOTES[name].find)):
         with pytest.raises(Invalid) as caught:
             notes.request_of(template, replace(NOTE, object_id=object_id), LINK)
         assert ["/object_id"] == [each.pointer for each in caught.value.errors]
+
+
+def test_ids_with_their_sort() -> None:
+    for what, object_id in (("customer.created", "contact 7"), ("order.paid", "deal 7"), ("ticket.solved", "7")):
+        _, path, body = written("hubspot", replace(NOTE, what=what, object_id=object_id))
+        assert "7" == body["associations"][0]["to"]["id"]
+        assert " " not in path
 
 
 @EACH

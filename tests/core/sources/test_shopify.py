@@ -96,7 +96,7 @@ def test_refund() -> None:
 
 def test_customer() -> None:
     found = one(call("customers/create", {"id": 7, "email": "maria@example.com", "first_name": "Maria"}))
-    assert ("customer.created", "Maria", "7") == (found.what, found.first_name, found.object_id)
+    assert ("customer.created", "Maria", "customers 7") == (found.what, found.first_name, found.object_id)
 
 
 def test_without_an_address() -> None:

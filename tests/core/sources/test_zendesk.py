@@ -109,3 +109,11 @@ def test_created_event() -> None:
 def test_name_in_one_piece() -> None:
     found = one(Call("zendesk", {}, changed(ZENDESK_TICKET, requester={"name": "Ann Lee", "email": "ann@example.com"})))
     assert ("Ann", "Lee") == (found.first_name, found.last_name)
+
+
+@pytest.mark.parametrize("sort", ["user", "organization", "article"])
+def test_ids_that_are_no_tickets(sort: str) -> None:
+    """User 5158 says nothing about ticket 5158."""
+    other = changed(ZENDESK_EVENT, type=f"zen:event-type:{sort}.created", detail={"id": "5158", "email": "a@b.example"})
+    assert f"{sort} 5158" == one(Call("zendesk", {}, other)).object_id
+    assert "5158" == one(Call("zendesk", {}, ZENDESK_EVENT)).object_id

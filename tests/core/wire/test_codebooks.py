@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from afterword.core.questionnaires.definition import Definition
-from afterword.core.wire.codebooks import codebook
-from afterword.core.wire.exports import ExportTable
+from afterword.core.wire.exports import ExportTable, codebook
 from tests.core.wire.test_exports import CONTACT, MATRIX, NPS, QUESTIONS, SINGLE, TEXT, definition, response
 
 NPS_ASKED, SINGLE_ASKED, MATRIX_ASKED, CONTACT_ASKED, TEXT_ASKED = QUESTIONS

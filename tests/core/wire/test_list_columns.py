@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
-from afterword.core.questionnaires.metadata import declared_for
+from afterword.core.questionnaires.metadata import PRODUCT, declared_for
 from afterword.core.wire import list_columns, tables
 from afterword.core.wire.imports import REFERENCE, SEND_TIME
 from afterword.core.wire.list_columns import ASK, List
 from afterword.core.wire.tables import ADDRESS
+from afterword.kit.texts import CONSOLE, CONSOLE_LANGUAGES, texts
 
 FIELDS = ("responder_channel_identifier", "locale", "send_time", "external_reference")
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -28,6 +29,18 @@ def guessed(
     names, rows = tables.sample_of(tables.text_of(text.encode(), reading), reading.separator)
     given = List(names, rows, FIELDS, RETAIL, channel_id, locale, NOW)
     return {name: meaning for name, meaning in list_columns.guess(given, remembered or {}).items() if meaning}
+
+
+@pytest.mark.parametrize("language", CONSOLE_LANGUAGES)
+def test_titles_of_every_language(language: str) -> None:
+    """The file is named in the language of those who made it, whatever language the reader of the console has."""
+    examples = {"date": "2025-11-02", "number": "7", "boolean": "yes", "text": "Anna"}
+    words, declared = texts(CONSOLE, language), declared_for(None, PRODUCT)
+    members = [one for one in declared.by_subject.values() if one.name not in {"email", "phone_number"}]
+    cells = {one.title_in(words): examples[one.type] for one in members}
+    columns = List([*cells], [[*cells.values()]], FIELDS, declared, CHANNEL_EMAIL, None, NOW)
+    expected = {one.title_in(words): f"metadata.{one.kind}.{one.name}" for one in members}
+    assert expected == list_columns.guess(columns, {})
 
 
 @pytest.mark.parametrize("name", EXPORTS)
@@ -97,7 +110,7 @@ def test_values_and_names(header: str, rows: list[str], expected: list[str]) -> 
         ("Invite on", ["2026-12-05 10:00", "5.12.2026", "soon"], ASK),
         ("予定", ["2026年12月5日"], ASK),
         ("Ship By Date", ["2026-12-05"], ""),  # of the parcel
-        ("Ημερομηνία παράδοσης", ["2026-12-05"], ""),
+        ("Ημερομηνία παράδοσης", ["2026-12-05"], "metadata.questionnaire.delivery_date"),
     ],
 )
 def test_times(name: str, values: list[str], expected: str) -> None:

@@ -39,6 +39,15 @@ COLUMNS = Columns(DEFINITION, DECLARED)
 IDS = {one.key: one.question_id for one in DEFINITION.questions()}
 
 
+def test_titles_of_every_language() -> None:
+    """The product's own names are known by their titles in every language of the console."""
+    names = ("Vorname", "Nombre", "Επώνυμο", "Magasin", "E-Mail-Adresse", "Numéro de téléphone")
+    found = Columns(DEFINITION, GLOBAL).guess(Table(names, [["x"] * len(names)])).values()
+    first, last = "metadata.responder.first_name", "metadata.responder.last_name"
+    assert [first, ASK, last, "metadata.questionnaire.store_id"] == [*found][:4]
+    assert ["metadata.responder.email", "metadata.responder.phone_number"] == [*found][4:]
+
+
 def guessed(*names: str) -> list[str]:
     return [*COLUMNS.guess(Table(names, [["x"] * len(names)])).values()]
 
@@ -56,12 +65,19 @@ def guessed(*names: str) -> list[str]:
         ("Q1. Would you recommend us?", "answer.score"),
         ("answer.score", "answer.score"),
         ("liked_2", "answer.liked.choice.2"),
+        ("liked[SQ002]", "answer.liked.choice.2"),
+        ("liked[SQ004]", ASK),
         ("What did you like? [Price]", "answer.liked.choice.1"),
         ("liked[other]", "answer.liked.choice.3"),
         ("why[other]", "answer.why.other"),
         ("liked_text", "answer.liked.other"),
         ("why-Comment", "answer.why.other"),
         ("meta.userAgent", LEFT_OUT),
+        ("order_1", "answer.order.choice.1"),
+        ("order[2]", "answer.order.place.2"),
+        ("order[3]", ASK),
+        ("order[Price]", "answer.order.choice.1"),
+        ("What matters? [Rank 2]", "answer.order.place.2"),
         ("parts[SQ001]", "answer.parts.row.sq001"),
         ("How was it? - Parcel", "answer.parts.row.sq002"),
         ("who_email", "answer.who.part.email"),
@@ -179,6 +195,11 @@ def answers(**cells: str) -> dict[str, Any]:
         ({"liked": "Speed, on time, Price"}, {"liked": ["Speed, on time", "Price"]}),
         ({"why": "-oth-", "why__other": "The colour"}, {"why": (3, "The colour")}),
         ({"why": "-oth-"}, {"why": 3}),
+        ({"why": "A1", "why__other": ""}, {"why": "A1"}),  # such a text has a column, so this is an unknown code
+        ({"why": "-oth-", "why__other": ""}, {"why": 3}),
+        ({"why": "Price", "why__other": ""}, {"why": "Price"}),
+        ({"why": "", "why__other": ""}, {}),
+        ({"liked": "Price; A9", "liked__other": ""}, {"liked": ["Price", "A9"]}),
         ({"liked": '["Price"]'}, {"liked": ["Price"]}),
         ({"liked": '["Speed, on time"]'}, {"liked": ["Speed, on time"]}),
         ({"liked": '["Price", "The colour"]'}, {"liked": (["Price", 3], "The colour")}),
@@ -188,6 +209,10 @@ def answers(**cells: str) -> dict[str, Any]:
         ({"liked__choice__1": "0", "liked__choice__2": "Not Selected"}, {}),
         ({"order": "Speed, on time; Price"}, {"order": ["Speed, on time", "Price"]}),
         ({"order__choice__1": "2", "order__choice__2": "1"}, {"order": [2, 1]}),
+        ({"order__place__1": "Speed, on time", "order__place__2": "Price"}, {"order": ["Speed, on time", "Price"]}),
+        ({"order__place__1": "2"}, {"order": [2]}),
+        ({"order__choice__1": "first"}, {"order": ["first"]}),  # refused later, not dropped
+        ({"order__choice__1": "-"}, {}),
         ({"parts__row__sq001": "Good", "parts__row__sq002": "1"}, {"parts": {"sq001": "Good", "sq002": 1}}),
         ({"parts": '{"Delivery": "Bad"}'}, {"parts": {"Delivery": "Bad"}}),
         ({"sum": "1.234,5"}, {"sum": 1234.5}),

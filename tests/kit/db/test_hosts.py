@@ -42,3 +42,20 @@ async def test_limits(pool_url: str) -> None:
     async with open_session(pool_url) as session:
         names = ("statement_timeout", "idle_in_transaction_session_timeout", "transaction_timeout", "datestyle")
         assert ["0", "0", "0", "ISO, MDY"] == [await session.fetchval(f"show {name}") for name in names]
+
+
+async def test_refused_within(pool_url: str) -> None:
+    """A standby refuses by a sentence, as the server does at the beginning."""
+    with pytest.raises(errors.Unavailable, match="cannot execute CREATE TABLE in a read-only transaction"):
+        async with open_session(f"{pool_url}&default_transaction_read_only=on") as session:
+            await session.execute("create table none_such ()")
+    with pytest.raises(ZeroDivisionError):
+        async with open_session(pool_url):
+            _ = 1 / 0
+    with pytest.raises(BrokenPipeError):
+        async with open_session(pool_url):
+            raise BrokenPipeError
+    async with await db.open_pool(f"{pool_url}&default_transaction_read_only=on", size_max=1) as pool:
+        with pytest.raises(db.TakesNoWrites, match="takes no writes"):
+            async with db.transaction(pool) as database:
+                await database.execute("create table none_such ()")

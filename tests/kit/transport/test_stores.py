@@ -117,6 +117,8 @@ class TestSftp:
             for text in ("first", "second"):
                 file.write_text(text)
                 await store.put("responses/date=2026-11-29/part-00000.csv", file)
+            has = [await store.has(f"responses/{name}") for name in ("date=2026-11-29/part-00000.csv", "none.csv")]
+            assert [True, False] == has
             await store.delete("responses/none.csv")
         written = [one for one in tmp_path.joinpath("incoming").rglob("*") if one.is_file()]
         assert [("part-00000.csv", "second")] == [(one.name, one.read_text()) for one in written]

@@ -2,14 +2,19 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import Any, cast
 
+import asyncpg
 import httpx2
 import pytest
 from starlette.types import Message
+from structlog.testing import capture_logs
 
+from afterword import errors
 from afterword.core.wire.site import Site
 from afterword.kit.web import middleware as shedding
-from afterword.kit.web.middleware import NOWHERE, REQUESTS_MIN, LoadShedder, PageGate, canonical_path
+from afterword.kit.web.metrics import Metrics
+from afterword.kit.web.middleware import NOWHERE, REQUESTS_MIN, LoadShedder, Middleware, PageGate, canonical_path
 from tests.kit.web.client import create, problem
 from tests.kit.web.conftest import House
 
@@ -52,6 +57,24 @@ class TestPaths:
     async def test_no_id(self, client: httpx2.AsyncClient) -> None:
         for name in ("..%2e", "%00", "a;b", "%C3%A9" * 11, "x" * 22 + "x", "%FF" * 22):
             problem(await client.get(f"/note/{name}"), 404, "not_found")
+
+
+async def test_why_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log tells of a full disk once, whoever asks, and however often."""
+
+    async def app(scope: Any, _receive: Any, _send: Any) -> None:
+        cause = asyncpg.DiskFullError("could not extend file: No space left on device\nHINT:  Check free disk space.")
+        raise errors.Unavailable("Away.") from (cause if scope["path"] == "/full" else None)
+
+    served = Middleware(app, site=Site("http://testserver", b""), metrics=Metrics(), gate=cast("Any", None))
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(served), base_url="http://testserver") as client:
+        with capture_logs() as logged:
+            for path in ("/busy", "/full", "/full"):
+                assert 503 == (await client.get(path)).status_code
+            monkeypatch.setattr(served, "_quiet_until", 0.0)
+            await client.get("/full")
+    said = {"event": "a request is refused for now", "log_level": "warning"}
+    assert [{**said, "cause": "could not extend file: No space left on device"}] * 2 == logged
 
 
 class TestMethods:

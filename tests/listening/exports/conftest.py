@@ -20,8 +20,7 @@ from afterword.core.organizations.access import SCOPES, Caller
 from afterword.core.wire.site import Site
 from afterword.kit import db
 from afterword.run.app import create_app
-from afterword.run.worker.long_work import Exporter
-from afterword.run.worker.timetable import Shipper
+from afterword.run.worker.long_work import Exporter, Shipper
 from tests.conftest import SITE, House
 
 CSAT, REASONS, COMMENT = 0, 1, 2  # the places of its questions

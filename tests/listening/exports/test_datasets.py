@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,18 @@ class TestFolder:
         run = await timetable.run(schedule)
         assert ("failed", "no_space", "No space left on device") == (run["state"], run["error"], run["reply"])
         assert "no_space" == (await timetable.get_schedule(schedule))["problem"]
+
+    async def test_lost(self, timetable: Timetable) -> None:
+        """Where the files are gone, such as by another disk, all days are written anew, also after a killed run."""
+        schedule = await timetable.schedule()
+        instance = await timetable.respond({CSAT: Given(1)})
+        await timetable.shift(instance, 3)
+        await timetable.respond({CSAT: Given(2)})
+        assert 2 == (await timetable.run(schedule))["days_written"]
+        names = timetable.files
+        shutil.rmtree(timetable.folder)
+        assert (2, names) == ((await timetable.run(schedule))["days_written"], timetable.files)
+        assert 0 == (await timetable.run(schedule))["days_written"]
 
     @pytest.mark.parametrize("format_", ["csv", "parquet"])
     async def test_late_removed_and_unchanged(self, timetable: Timetable, format_: str) -> None:

@@ -204,6 +204,9 @@ class TestS3:
         assert ("done", 1) == (run["state"], run["row_count"]), run
         name = f"delivery/responses/date={day}/part-00000.csv"
         assert instance_id.encode() in bucket.Object(name).get()["Body"].read()
+        assert 0 == (await timetable.run(schedule))["days_written"]
+        bucket.objects.all().delete()  # by somebody else
+        assert 1 == (await timetable.run(schedule))["days_written"]
         await timetable.delete(f"/q/instance/{instance_id}")
         await timetable.run(schedule)
         assert ["delivery/codebook.json"] == [one.key for one in bucket.objects.all()]

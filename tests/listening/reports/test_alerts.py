@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from afterword.kit import db
-from afterword.listening.reports import counts, results, service
+from afterword.listening.reports import counts, results
 from tests.listening.reports.conftest import NPS, House
 
 
@@ -19,7 +19,7 @@ async def alert(house: House, condition: dict[str, Any]) -> str:
 
 async def evaluate(house: House, now: datetime) -> int:
     async with db.transaction(house.pool) as database:
-        return await service.evaluate_alerts(database, now=now, limit=10)
+        return await results.evaluate_alerts(database, now=now, limit=10)
 
 
 async def cases(house: House, alert_id: str) -> list[dict[str, Any]]:
@@ -78,7 +78,7 @@ class TestEvaluateAlerts:
         figure_values = results.figure_values
 
         async def fail(database: db.Database, **options: Any) -> list[float | None]:
-            if options["wanted"][0][2] == 90:
+            if options["wanted"][0][1] == 90:
                 await database.execute("set local statement_timeout = 1")
                 await database.execute("select pg_sleep(1)")
             return await figure_values(database, **options)

@@ -14,7 +14,7 @@ from afterword.asking.instances.answers import Start, lock_context, save_answers
 from afterword.asking.instances.service import Change
 from afterword.asking.instances.store import Instance
 from afterword.core.answers.values import Given
-from afterword.core.figures import gaps, periods
+from afterword.core.figures import periods, queries
 from afterword.core.figures.cells import COUNTED, Cell
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery, Part
@@ -128,7 +128,7 @@ async def kept_days(house: House, what: CountQuery) -> int:
         found = await counts._kept(database, what)
     if found is None:
         return 0
-    [days] = gaps.whole_days(what)
+    [days] = queries.whole_days(what)
     until = min(found.until.get(house.questionnaire_id, days.first), days.after)
     live = [day for day in found.live.get(house.questionnaire_id, []) if days.first <= day < until]
     return max(0, (until - days.first).days - len(live))
@@ -416,7 +416,7 @@ class TestHours:
         async with db.connection(house.pool) as database:
             found = await counts._kept(database, asked(house))
         assert found is not None
-        assert NOW - timedelta(minutes=30) == gaps.gaps_of(asked(house), found)[-1].from_time
+        assert NOW - timedelta(minutes=30) == queries.gaps_of(asked(house), found)[-1].from_time
         by_locale = asked(house, dimensions=(("locale", ""),))
         assert not await self.kept(house, by_locale)
         assert await compare(house, by_locale)

@@ -158,13 +158,17 @@ class TestOtherAddress:
         [link] = {*re.findall(r"/console/digest-consent/[\w/-]+", question.text)}
         async with browser_of(shops.pool) as guest:
             assert 404 == (await guest.get(f"{link[:-3]}abc")).status_code
-            assert "Get these figures by mail?" in (await guest.get(link)).text
+            asked = (await guest.get(link)).text
+            assert "Get these figures by mail?" in asked
+            assert "would like to mail you “Overview” every week." in plain(question.text)
+            assert "would like to mail you “Overview” every week." in plain(asked)
             assert [] == await due(shops, now + timedelta(days=6))
             assert "Thank you" in (await guest.post(link)).text
             assert "Thank you" in (await guest.get(link)).text
             [mail] = await due(shops, now + timedelta(days=2))
             assert ("ann@elsewhere.example", True) == (mail.recipient, "NPS" in mail.text)
             assert "Open it in the console" not in mail.text
+            assert "mails you “Overview” every week." in plain((await guest.get(stop_of(mail))).text)
             assert "These e-mails are stopped" in (await guest.post(stop_of(mail))).text
             assert "These e-mails are stopped" in (await guest.get(link)).text
         assert [] == await due(shops, now + timedelta(days=20))
@@ -173,6 +177,7 @@ class TestOtherAddress:
         await add(browser, recipient="ann@elsewhere.example")
         [question] = await due(shops, now + timedelta(seconds=1))
         async with browser_of(shops.pool) as guest:
+            assert "would like to mail you “Overview” every week." in plain((await guest.get(stop_of(question))).text)
             assert "These e-mails are stopped" in (await guest.post(stop_of(question))).text
         assert "No report is mailed yet." in (await browser.get(MAILS)).text
 

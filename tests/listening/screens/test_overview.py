@@ -125,6 +125,9 @@ async def test_of_one_branch(owner: House, now: datetime) -> None:
         page = (await client.get("/console")).text
         reports = (await client.get("/console/reports")).text
         words = (await client.get("/console/reports/comments")).text
+        refused = await client.get("/console/settings/retention", headers={"Accept-Language": "de"})
+        assert (403, False) == (refused.status_code, "store_id" in refused.text)
+        assert "Filiale" in refused.text
         file = (await client.get("/console/reports/ready/nps/csv")).text
     shown = re.sub(r"<[^>]+>|[\u2066-\u2069]", "", page).replace("−", "-")  # noqa: RUF001
     assert "south says" in page

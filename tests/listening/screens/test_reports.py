@@ -112,9 +112,14 @@ async def test_from_the_page_to_its_end(owner: House, now: datetime, browser: Br
         preview = await browser.get(f"{page}/preview")
         charts = r'<div class="wide stack">.*?</div>(?=\s*</main>)'
         assert re.findall(charts, shown.text, re.DOTALL) == re.findall(charts, preview.text, re.DOTALL) != []
-        assert path not in (await browser.get(page)).text
+        listed = plain((await browser.get(page)).text)
+        assert re.search(rf"Link of {now:%b} {now.day}, {now.year}, .*, valid until ", listed)
+        assert path not in listed
         [end] = re.findall(r'action="([^"]+share[^"]+end)"', (await browser.get(page)).text)
-        assert 303 == (await browser.post(end.replace("&#x2f;", "/"))).status_code
+        ended = await browser.post(end.replace("&#x2f;", "/"))
+        assert (
+            "The link is disabled. Nobody can open it any more." in (await browser.get(ended.headers["location"])).text
+        )
         gone = await stranger.get(path)
         assert (404, True) == (gone.status_code, "There is no such report" in gone.text)
 

@@ -427,7 +427,7 @@ class TestSuppress:
         assert ["suppression.created"] == await types(database, other_id)
 
 
-def blocked(organization_id: str, *, reason: str = "hard_bounce", **changes: object) -> NewSuppression:
+def blocked(organization_id: str, *, reason: store.Reason = "hard_bounce", **changes: object) -> NewSuppression:
     new = NewSuppression(organization_id, EMAIL, b"k" * 32, "ann@example.com", reason)
     return replace(new, **changes)
 

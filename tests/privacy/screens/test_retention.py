@@ -57,6 +57,9 @@ async def test_hold_of_a_person(office: Office, browser: Browser) -> None:
     assert ">Erase this person</button>" in (await browser.get(erasure)).text
     assert 303 == (await browser.post(f"{PATH}/holds/new", data={**FORM, "responder_id": person})).status_code
     assert f'<a href="/console/people/{person}">one person</a>' in (await browser.get(f"{PATH}/holds")).text
+    async with db.transaction(office.pool) as database:
+        await database.execute("""update responder set metadata = '{"first_name": "Eva", "last_name": "<i>Li"}'""")
+    assert f'<a href="/console/people/{person}">Eva &lt;i&gt;Li</a>' in (await browser.get(f"{PATH}/holds")).text
     page = (await browser.get(erasure)).text
     assert ("A legal hold keeps the data of this person." in page, ">Erase this person</button>" in page) == (
         True,

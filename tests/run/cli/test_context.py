@@ -9,7 +9,7 @@ import pytest
 
 from afterword.kit import settings
 from afterword.run.cli import CommandError, context
-from tests.run.cli.shell import program, shell
+from tests.run.cli.shell import MORE, program, shell
 from tests.sizes import one_of
 
 
@@ -49,6 +49,14 @@ class TestSecret:
         (tmp_path / "file").touch()
         with pytest.raises(CommandError, match="cannot be used"):
             await secret_of(tmp_path / "file" / "data")
+
+    def test_written_whole_or_not_at_all(self, tmp_path: Path) -> None:
+        with pytest.raises(CommandError, match="cannot be written: "):
+            context.write_whole(Path(__file__) / context.SECRET_FILE, "s")
+        (tmp_path / context.SECRET_FILE / "in the way").mkdir(parents=True)
+        with pytest.raises(CommandError, match="cannot be written"):
+            context.write_whole(tmp_path / context.SECRET_FILE, "s")
+        assert [context.SECRET_FILE] == [path.name for path in tmp_path.iterdir()]  # nobody finds the new one beside it
 
     async def test_made_once_and_kept(self, tmp_path: Path) -> None:
         first = await secret_of(tmp_path / "new")
@@ -90,6 +98,16 @@ class TestContext:
         assert 1 == ended.returncode
         assert ended.stderr.startswith("afterword: The database cannot be used: ")
         assert "Traceback" not in ended.stderr
+        assert "hunter2" not in ended.stderr
+
+    @pytest.mark.parametrize("words", [("web",), ("worker",), ("doctor",), ("migrate",)])
+    def test_keys_of_backups_are_read_first(
+        self, tmp_path: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A wrong key would be told by the first backup, which is a day later."""
+        monkeypatch.setitem(MORE, "AFTERWORD_BACKUP_RECIPIENTS", "age1hunter2")
+        ended = shell("postgresql://127.0.0.1:1/nowhere", tmp_path, *words)
+        assert (1, "AFTERWORD_BACKUP_RECIPIENTS must be public keys" in ended.stderr) == (ended.returncode, True)
         assert "hunter2" not in ended.stderr
 
     @pytest.mark.parametrize(

@@ -148,6 +148,29 @@ class TestBreaker:
             assert 20 == sink.count
         assert 1 == await bench.queue.value("select max(attempts) from queue_item")
 
+    async def test_a_server_that_takes_messages_and_says_nothing(self, bench: Bench) -> None:
+        """Nobody knows which of them arrived, so few are tried."""
+        async with Sink(faults={"dot": Fault("lost")}) as sink, over(bench, sink.url) as smtp:
+            for number in range(40):
+                await bench.queue.schedule(f"a{number}@example.com")
+            async with smtp.worker(RIG):
+                await bench.until("select open_until > now() from channel_account")
+                tried = await bench.until_still(lambda: sink.count)
+        assert retries.BREAKER_FAILURES <= tried < retries.BREAKER_FAILURES + 2 * RIG.slots
+        assert tried == await bench.queue.value("select count(*) from attempt where outcome = 'unknown'")
+
+    @pytest.mark.parametrize("reply", ["550 5.1.1 No such user", "450 4.2.0 Greylisted, try again later"])
+    async def test_a_server_that_says_no_to_the_probe_answers(self, bench: Bench, reply: str) -> None:
+        async with Sink(faults={"rcpt": say(reply)}) as sink, over(bench, sink.url) as smtp:
+            await bench.queue.execute(
+                "update channel_account set failures = 5, open_until = now() - interval '1 second'"
+            )
+            await bench.queue.schedule("ann@example.com")
+            async with smtp.worker(RIG):
+                await bench.until("select open_until is null from channel_account")
+        account = await account_of(bench)
+        assert (0, None) == (account["failures"], account["open_until"])
+
 
 class TestAccount:
     async def test_a_wrong_password(self, bench: Bench, tell: Tell) -> None:

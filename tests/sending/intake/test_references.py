@@ -74,6 +74,19 @@ class TestPut:
         stored = await client.queue.fetch("select type from event where subject_id = $1 order by seq", item["item_id"])
         assert ["queue_item.created", "queue_item.updated"] == [row["type"] for row in stored]
 
+    async def test_none_that_is_there(self, client: Client) -> None:
+        assert 201 == (await put(client, **{"If-None-Match": "*"})).status_code
+        item = await client.ok("GET", path(client))
+        for tags in ("*", '"1"', 'W/"1"', '"7", "1"'):
+            again = await put(client, {"responder_channel_identifier": "bob@example.com"}, **{"If-None-Match": tags})
+            assert (412, "precondition_failed") == (again.status_code, again.json()["code"])
+        assert item == await client.ok("GET", path(client))
+        assert 200 == (await put(client, **{"If-None-Match": '"7"'})).status_code
+        assert 204 == (await client.send("DELETE", path(client))).status_code
+        assert 201 == (await put(client, **{"If-None-Match": "*"})).status_code
+        both = {"If-Match": "*", "If-None-Match": "*"}
+        assert [412, 412] == [(await put(client, reference=name, **both)).status_code for name in ("order 1042", "no")]
+
     async def test_metadata_are_replaced(self, client: Client) -> None:
         await put(client, {**BODY, "metadata": {"questionnaire": {"a": "1", "b": "2"}, "responder": {"c": "3"}}})
         await put(client, {**BODY, "metadata": {"questionnaire": {"a": "4"}}})

@@ -9,8 +9,7 @@ import httpx2
 import pytest
 
 from afterword import errors
-from afterword.asking.questionnaires import files
-from afterword.asking.questionnaires.library import service as library
+from afterword.asking.questionnaires import files, library
 from afterword.core.questionnaires import visuals
 from afterword.kit import db
 from afterword.sending import previews

@@ -32,7 +32,7 @@ MUTANTS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "the claim counts no attempt": ("attempts = q.attempts + 1, owner", "attempts = q.attempts, owner"),
     "late acceptance tells a second end": ("k.status < 4 as is_terminal", "true as is_terminal"),
-    "cancel while sending": ("and item_id = $2 and status in (1, 2)", "and item_id = $2 and status in (1, 2, 3)"),
+    "cancel while sending": ("any($2::text[]) and status in (1, 2)", "any($2::text[]) and status in (1, 2, 3)"),
     "late acceptance forgotten": ("where a.outcome = 'accepted_late' or", "where false and"),
     "a report of the open attempt forgotten": ("or (a.outcome is null and exists", "or (false and exists"),
     "renew is not fenced": (

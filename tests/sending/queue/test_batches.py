@@ -14,7 +14,7 @@ from afterword.kit.transport.base import Refused, Sent, Unknown
 from afterword.run.worker.long_work import BatchWorker
 from afterword.sending.queue import batches
 from afterword.sending.queue.batches import LEASES as BATCHES_LEASES
-from tests.conftest import House
+from tests.conftest import House, note_statements
 from tests.dates import YEAR
 from tests.sending.intake.test_imports import Importing, lines
 from tests.sending.queue.conftest import Client, codes
@@ -119,6 +119,22 @@ class TestWork:
         assert {"ann@example.com", "other@example.com"} == {row["a"] for row in left}
         made = await start(client, action="cancel", filter={"import_id": other}, dry_run=True)
         assert ("done", 1, 0, 0, 0) == await ended(client, made["batch_id"])
+
+    async def test_many_items_take_no_more_statements_than_two(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Whoever stops a mistake in time must be faster than those who send it."""
+        statements = note_statements(monkeypatch, client.queue.pool)
+        for action in ({"action": "move", "send_time": f"{YEAR}-06-02T10:00:00+00:00"}, {"action": "cancel"}):
+            took = list[int]()
+            for number in (2, 40):
+                import_id = await imported(client, *(f"{action['action']}{n}@example.com" for n in range(number)))
+                made = await start(client, filter={"import_id": import_id}, **action)
+                statements.clear()
+                await work(client)
+                took.append(len(statements))
+                assert ("done", number, 0, 0, 0) == await ended(client, made["batch_id"])
+            assert took[0] == took[1]
 
     async def test_cancel_what_waits(self, client: Client) -> None:
         ids = [(await client.create(send_time=LATER))["item_id"] for _ in range(3)]

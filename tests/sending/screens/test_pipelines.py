@@ -156,6 +156,14 @@ async def test_others_that_write_to_the_same_people(client: Client, browser: htt
     assert "1 of the last 1 people was also written to by “Later &lt;b&gt;”, within 30 days." in page.text
 
 
+async def test_messages_of_a_questionnaire_that_is_not_published(client: Client, browser: httpx2.AsyncClient) -> None:
+    """The page says in the reader's language why there is no message to look at."""
+    await client.queue.execute("update questionnaire set published_version_id = null")
+    page = await browser.get(f"{path_of(client)}/messages", headers={"Accept-Language": "de"})
+    assert (200, False) == (page.status_code, "never published" in page.text)
+    assert "nie veröffentlicht" in page.text
+
+
 async def test_texts_by_language_and_reminder(client: Client, browser: httpx2.AsyncClient) -> None:
     path = path_of(client)
     await client.send("PATCH", client.pipeline, {"reminders": [{"delay_days": 3}]})

@@ -5,8 +5,7 @@ from dataclasses import replace
 import httpx2
 import pytest
 
-from afterword.asking.questionnaires import service as questionnaires
-from afterword.asking.questionnaires.library import service as library
+from afterword.asking.questionnaires import library, service as questionnaires
 from afterword.kit import db
 from afterword.sending.intake import test_messages as intake_test_messages
 from afterword.sending.pipelines import service as pipelines

@@ -17,6 +17,16 @@ from tests.tenants.logins.conftest import SITE, browser_of, found, log_in
 ITEM = re.compile(r'href="(/console/sending/\w{22})"')
 
 
+async def test_an_organization_without_messages(client: Client, browser: httpx2.AsyncClient) -> None:
+    """A longer period helps only where there is some message."""
+    longer = "Choose a longer period or another tab."
+    page = (await browser.get("/console/sending")).text
+    assert ("No message yet." in page, longer in page) == (True, False)
+    await client.create(responder_channel_identifier="later@example.com")
+    page = (await browser.get("/console/sending?tab=failed")).text
+    assert ("No message yet." in page, longer in page) == (False, True)
+
+
 async def test_tabs_add_up_and_reasons_filter(client: Client, browser: httpx2.AsyncClient) -> None:
     await client.sent(responder_channel_identifier="sent@example.com")
     await client.create(responder_channel_identifier="later@example.com", send_time=f"{YEAR}-05-02T10:00:00+00:00")

@@ -23,6 +23,17 @@ class TestApplications:
         assert (409, "in_use") == (reply.status_code, reply.json()["code"])
         assert 200 == (await desk.ask("GET", f"/application/{desk.house.application_id}")).status_code
 
+    async def test_delete_with_removed_rules(self, desk: Desk) -> None:
+        """Alerts and webhooks that were removed before, which nobody sees, do not stand against it."""
+        made = (await desk.ask("POST", "/application", json={"display_name": "Second"})).json()["application_id"]
+        alert = {"application_id": made, "title": "Late"}
+        hook = {"application_id": made, "title": "Ours", "target_url": "https://a.example", "event_types": ["tag.*"]}
+        for path, document, key in (("/alert", alert, "alert_id"), ("/webhook", hook, "webhook_id")):
+            one = (await desk.ask("POST", path, json=document)).json()[key]
+            assert 409 == (await desk.ask("DELETE", f"/application/{made}")).status_code, path
+            assert 204 == (await desk.ask("DELETE", f"{path}/{one}")).status_code
+        assert 204 == (await desk.ask("DELETE", f"/application/{made}")).status_code
+
     async def test_create(self, desk: Desk) -> None:
         document = {
             "display_name": "Web shop", "application_type_id": RETAIL, "description": "All of it",

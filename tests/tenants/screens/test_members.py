@@ -6,8 +6,7 @@ import re
 import httpx2
 import pytest
 
-from afterword.asking.questionnaires import service as questionnaires
-from afterword.asking.questionnaires.library import service as library
+from afterword.asking.questionnaires import library, service as questionnaires
 from afterword.kit import db
 from afterword.tenants.logins.links import LINKS_PER_HOUR
 from afterword.tenants.screens.account import ACCOUNT

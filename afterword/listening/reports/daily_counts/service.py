@@ -51,12 +51,12 @@ async def follow(db: Database, *, now: datetime) -> int:
     """Mark the days that the next events change; return the count of events read, `EVENTS_MAX` where more wait."""
     news, passed = await events.read_next(db, reader=READER, types=READ_TYPES, limit=EVENTS_MAX)
     touched = {
-        (event.organization_id, event.questionnaire_id, moment)
+        (event.organization_id, event.questionnaire_id, datetime.fromisoformat(submitted))
         for event in news
         if event.type in TYPES
         and event.questionnaire_id is not None
         and not event.test
-        and (moment := _submitted(event)) is not None
+        and isinstance(submitted := event.data.get("submitted_time"), str)
     }
     cases = {(event.organization_id, each) for event in news if not event.test and (each := _case_of(event))}
     moved = await store.list_case_moments(db, cases=sorted(cases)) if cases else []
@@ -269,8 +269,3 @@ def _case_of(event: Event) -> str | None:
             return event.subject_id
         case _:
             return None
-
-
-def _submitted(event: Event) -> datetime | None:
-    text = event.data.get("submitted_time")
-    return datetime.fromisoformat(text) if isinstance(text, str) else None

@@ -361,10 +361,6 @@ def _report(form: ReceiptForm, document: Any) -> Report | None:
     )
 
 
-def sample_url(gateway: Gateway) -> str:
-    return filled(gateway.url, dict.fromkeys(PLACEHOLDERS, "x"), is_url=True)
-
-
 def settings_of(document: Mapping[str, Any]) -> Gateway:
     """The description, checked. Raises WrongSettings."""
     gateway = read_settings(document, Gateway)

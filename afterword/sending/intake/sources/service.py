@@ -19,7 +19,6 @@ from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
 from afterword.core.organizations.access import Caller, installation
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.metadata import Declared
-from afterword.core.scheduling.statuses import Item
 from afterword.core.sources import notes, rules
 from afterword.core.sources.parts import Happening
 from afterword.core.sources.rules import Event, Terms
@@ -39,7 +38,7 @@ from afterword.sending.intake.sources.records import RULE, SOURCE, SourceRule
 from afterword.sending.intake.sources.store import SourceEventRecord
 from afterword.sending.pipelines import store as pipelines
 from afterword.sending.pipelines.store import Pipeline
-from afterword.sending.queue import service as queue, store as queue_store
+from afterword.sending.queue import service as queue
 from afterword.sending.queue.records import QueueItemRecord, QueueItemRequest
 from afterword.sending.queue.service import NewItem, ReferenceTaken
 
@@ -280,20 +279,23 @@ async def _cancel(
     stopped = {rule.source_rule_id: rule for rule, _ in targets if event.what in rule.unless}
     if not stopped or not event.object_id or event.is_test:
         return []
-    said: list[dict[str, Any]] = []
-    for rule_id, item_id, asked_time in await store.list_waiting(db, **place, object_id=event.object_id):
-        rule = stopped.get(rule_id)
-        if rule is None or not rules.stops(event.what, event.time, asked_time):
-            continue
-        item = await queue_store.get_item_locked(db, organization_id=rule.organization_id, item_id=item_id)
-        if item is not None and item.status in {Item.SCHEDULED, Item.CLAIMED}:
-            await queue.cancel(
-                db, caller=installation(rule.organization_id), item=item, result=f"Stopped by {event.what}"
-            )
-            said.append(_said(rule, "cancelled", item_id=item_id))
-        else:
-            said.append(_said(rule, "not_asked", "too_late", item_id=item_id))
-    return said
+    waiting = [
+        (rule, item_id)
+        for rule_id, item_id, asked_time in await store.list_waiting(db, **place, object_id=event.object_id)
+        if (rule := stopped.get(rule_id)) is not None and rules.stops(event.what, event.time, asked_time)
+    ]
+    cancelled = await queue.cancel_all(
+        db,
+        caller=installation(place["organization_id"]),
+        item_ids=[item_id for _, item_id in waiting],
+        result=f"Stopped by {event.what}",
+    )
+    return [
+        _said(rule, "cancelled", item_id=item_id)
+        if item_id in cancelled
+        else _said(rule, "not_asked", "too_late", item_id=item_id)
+        for rule, item_id in waiting
+    ]
 
 
 async def _item(

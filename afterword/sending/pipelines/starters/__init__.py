@@ -9,8 +9,7 @@ import msgspec
 import yaml
 
 from afterword import errors
-from afterword.asking.questionnaires import service as questionnaires
-from afterword.asking.questionnaires.library import service as library
+from afterword.asking.questionnaires import library, service as questionnaires
 from afterword.core.messaging.addresses import CHANNEL_EMAIL
 from afterword.core.organizations.access import Caller
 from afterword.kit.db import Database

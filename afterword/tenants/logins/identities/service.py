@@ -260,8 +260,7 @@ async def save(
     if sentence := http.check_url(issuer, site.networks):
         raise errors.Invalid.at("/issuer", "invalid_format", sentence)
     before = await get_provider(db, organization_id=organization_id, is_locked=True)
-    if before is not None:
-        expect(before.version)
+    expect(errors.ABSENT if before is None else before.version)
     is_same = before is not None and before.issuer == issuer
     secret = before.client_secret if before is not None and is_same else None
     if "client_secret" in values:

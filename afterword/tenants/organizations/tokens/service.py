@@ -250,17 +250,16 @@ async def exchange(db: Database, *, credential: Credential, scopes: Collection[s
     """
     assert frozenset(scopes) <= credential.scopes, "the handler has refused other scopes"  # noqa: S101
     secret = access.mint()
+    columns = {
+        "access_token_id": ids.ordered(now),
+        "selector": secret.selector,
+        "scopes": sorted(scopes),
+        "expires_time": now + timedelta(seconds=ACCESS_SECONDS),
+        "created_time": now,
+    }
+    digest = secret.verifier_digest
     kept = await store.insert_access_token(
-        db,
-        organization_id=credential.organization_id,
-        access_token_id=ids.ordered(now),
-        token_id=credential.token_id,
-        selector=secret.selector,
-        verifier_digest=secret.verifier_digest,
-        scopes=sorted(scopes),
-        expires_time=now + timedelta(seconds=ACCESS_SECONDS),
-        now=now,
-        alive_max=ACCESS_TOKENS_MAX,
+        db, parent=credential, columns=columns, verifier_digest=digest, alive_max=ACCESS_TOKENS_MAX
     )
     if not kept:
         message = f"This client has {ACCESS_TOKENS_MAX:,} living access tokens. Use one until it ends."

@@ -278,36 +278,20 @@ async def get_credential(db: Database, *, selector: str) -> Credential | None:  
     return Credential(**values)
 
 
-async def insert_access_token(
-    db: Database,
-    *,
-    organization_id: str,
-    access_token_id: str,
-    token_id: str,
-    selector: str,
-    verifier_digest: bytes,
-    scopes: Sequence[str],
-    expires_time: datetime,
-    now: datetime,
-    alive_max: int,
+async def insert_access_token(  # any tenant: the parent names its own
+    db: Database, *, parent: Credential, columns: Mapping[str, object], verifier_digest: bytes, alive_max: int
 ) -> bool:
-    """Insert it, unless its parent has `alive_max` valid ones."""
+    """Insert it, unless its parent has `alive_max` valid ones. `columns`: what it has besides."""
     count = await db.execute(
         """insert into access_token (organization_id, access_token_id, token_id, selector, verifier_digest, scopes,
                                      expires_time, created_time)
-           select $1, $2, $3, $4, $5, $6, $7, $8
+           select $1, n.access_token_id, $2, n.selector, $4, n.scopes, n.expires_time, n.created_time
+           from jsonb_populate_record(null::access_token, $3) n
            where (select count(*) from (
-                    select from access_token where organization_id = $1 and token_id = $3 and expires_time > $8
-                    limit $9) alive) < $9""",
-        organization_id,
-        access_token_id,
-        token_id,
-        selector,
-        verifier_digest,
-        list(scopes),
-        expires_time,
-        now,
-        alive_max,
+                    select from access_token
+                    where organization_id = $1 and token_id = $2 and expires_time > n.created_time
+                    limit $5) alive) < $5""",
+        *(parent.organization_id, parent.token_id, columns, verifier_digest, alive_max),
     )
     return count == 1
 

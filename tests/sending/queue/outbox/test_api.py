@@ -15,7 +15,7 @@ OUTBOX = "/q/outbox"
 async def capture(queue: Queue, item_id: str, **changed: object) -> None:
     own = {"organization_id": queue.house.organization_id, "item_id": item_id, **changed}
     message: Message = replace(MESSAGE, **own)
-    await queue.run(outbox.capture, message=message)
+    await queue.run(outbox.insert_message, message=message)
 
 
 async def listed(client: Client, query: str = "") -> list[str]:

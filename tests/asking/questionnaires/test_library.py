@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from afterword import errors
-from afterword.asking.questionnaires.library import service
+from afterword.asking.questionnaires import library
 from afterword.core.answers.progress import PageSequence
 from afterword.core.questionnaires import definition
 from afterword.core.questionnaires.definition import PAGES, Definition
@@ -22,10 +22,10 @@ SCRIPTS = {"en": r"[a-z]", "el": r"[\u03ac-\u03ce]", "de": r"[a-zäöüß]", "ar
 FOREIGN = {"en": r"[\u0370-\u06ff]", "el": r"[a-z\u0600-\u06ff]", "de": r"[\u0370-\u06ff]", "ar": r"[a-z\u0370-\u03ff]"}
 WORDS_MAX, QUESTIONS_MAX, SECONDS_MAX, SCREENS_MAX = 20, 3, 60, 5
 
-every_name = pytest.mark.parametrize("name", service.NAMES)
+every_name = pytest.mark.parametrize("name", library.NAMES)
 
 
-def texts(entry: service.Entry, locale: str) -> Iterator[str]:
+def texts(entry: library.Entry, locale: str) -> Iterator[str]:
     """Every text that a reader of one language sees."""
     asked: Definition = entry.definition
     yield asked.texts(locale).title or entry.settings["title"] or ""
@@ -45,14 +45,14 @@ def texts(entry: service.Entry, locale: str) -> Iterator[str]:
 
 def test_unknown() -> None:
     with pytest.raises(errors.NotFound):
-        service.text("../service")
+        library.text("../service")
 
 
 @every_name
 def test_complete(name: str) -> None:
     """Every text is there in every language, plain and polite, and nothing keeps a reader from the end."""
-    entry, asked = service.get(name), service.get(name).definition
-    file = service.files.read(service.text(name), give_id=lambda _, key: key)
+    entry, asked = library.get(name), library.get(name).definition
+    file = library.files.read(library.text(name), give_id=lambda _, key: key)
     assert () == file.warnings
     assert LOCALES == asked.locales
     for locale in asked.locales:
@@ -63,8 +63,8 @@ def test_complete(name: str) -> None:
             assert not re.search(r"[!‼]|\.\.\.|  | $|\n", text), text
             assert "oops" not in text.lower()
     assert () == Flow(asked).unreachable
-    assert {*CONSOLE_LANGUAGES} == service.notes()[name].keys()
-    for locale, note in service.notes()[name].items():
+    assert {*CONSOLE_LANGUAGES} == library.notes()[name].keys()
+    for locale, note in library.notes()[name].items():
         assert re.search(SCRIPTS.get(locale, r"[a-z]"), note)
         assert 20 <= len(note.split()) <= 60
 
@@ -72,7 +72,7 @@ def test_complete(name: str) -> None:
 @every_name
 def test_as_good_practice_has_it(name: str) -> None:
     """The score comes first and must be answered; scales have named ends; words come at the end; it is short."""
-    entry = service.get(name)
+    entry = library.get(name)
     first, *others = entry.definition.questions()
     assert (first.question_id, True) == (entry.settings["key_question_id"], first.required)
     assert sum(one.required for one in others) <= 1
@@ -98,25 +98,25 @@ def test_in_other_languages(name: str) -> None:
     """With Greek as its default it reads in Greek, says the same in English, and has ids of its own."""
     numbers = count()
     wanted = {"new_id": lambda: f"{next(numbers):022}", "default_locale": "el", "locales": ["el", "en"]}
-    settings, document = service.draft(name, **wanted)
+    settings, document = library.draft(name, **wanted)
     asked = definition.parse(document)
     assert ("el", ("el", "en")) == (asked.default_locale, asked.locales)
-    entry = service.get(name)
-    turned = service.Entry(name, {}, {**entry.settings, **settings}, asked, entry.length)
+    entry = library.get(name)
+    turned = library.Entry(name, {}, {**entry.settings, **settings}, asked, entry.length)
     for locale in ("el", "en"):
         assert sorted(texts(entry, locale)) == sorted(texts(turned, locale)), "shuffled by their ids"
     assert not {one.question_id for one in asked.questions()} & {
         one.question_id for one in entry.definition.questions()
     }
-    assert ["el"] == service.draft(name, **{**wanted, "locales": ["el"]})[1]["locales"]
+    assert ["el"] == library.draft(name, **{**wanted, "locales": ["el"]})[1]["locales"]
     with pytest.raises(errors.Invalid):
-        service.draft(name, **{**wanted, "default_locale": "fr"})
+        library.draft(name, **{**wanted, "default_locale": "fr"})
 
 
 async def test_over_http(api: Api) -> None:
     """Listed, shown, and taken as a draft that can be published as it is."""
     listed = (await api.get("/library")).json()
-    assert list(service.NAMES) == [one["library_name"] for one in listed]
+    assert list(library.NAMES) == [one["library_name"] for one in listed]
     shown = (await api.get("/library/restaurant_visit")).json()
     definition_ = shown.pop("definition")
     assert shown in listed

@@ -10,7 +10,7 @@ import pytest
 from afterword.core.answers.values import Given
 from afterword.kit.transport import stores
 from afterword.listening.exports import datasets
-from afterword.run.worker.timetable import Shipper
+from afterword.run.worker.long_work import Shipper
 from tests.listening.exports.conftest import (
     CSAT,
     Timetable,
