@@ -37,6 +37,7 @@ MEMBERS: Final = tuple(name for name in _NAMES if name != "technical")
 NO: Final = frozenset({"", "-", "0", "n", "no", "false", "unchecked", "notselected", "nein", "non", plain("όχι")})
 UTC: Final = re.compile(r"\butc\b", re.IGNORECASE)
 IMPORT_ID: Final = '{"ImportId"'  # in the third row of Qualtrics
+GROUP: Final = re.compile(r".*_(?=NPS_GROUP\Z)")  # which Qualtrics makes of the score
 _NUMBER: Final = re.compile(r"\s*(-?\d+)(?:[.,]0{1,2})?(?:\s*[-\u2013\u2014:=(]\s*(?!\d)(.*?))?\s*\Z", re.DOTALL)
 _SPLIT: Final = re.compile(r"[;|\n]")
 _DATED: Final = re.compile(r"\s*(\d{1,2})[/-](\d{1,2})[/-]\d{2,4}")  # with dots the day comes first
@@ -196,8 +197,7 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def _all(self) -> dict[str, None]:
         """All meanings, in the order in which they are offered."""
-        meanings = [*MEMBERS, CHANNEL, *(meaning for meaning, _ in self._named())]
-        return dict.fromkeys(meanings)
+        return dict.fromkeys([*MEMBERS, CHANNEL, *(meaning for meaning, _ in self._named())])
 
     @cached_property
     def _names(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
@@ -219,7 +219,7 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
         found = exact.get(text.casefold()) or bare.get(plain(text))
         if not found and (match := re.match(r"\W*[A-Za-z]?\d+\s*[.):]\s*(.+)", text, re.DOTALL)):  # "3. How …?"
             found = bare.get(plain(match[1]))
-        system = _SYSTEMS.get(plain(text), set())
+        system = _SYSTEMS.get(plain(GROUP.sub("", text)), set())
         return found.difference(_OWN) or system or found if found else system
 
     def _named(self) -> Iterator[tuple[str, str]]:

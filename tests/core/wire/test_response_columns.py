@@ -77,6 +77,8 @@ def guessed(*names: str) -> list[str]:
         ("StartDate", "started_time"),
         ("Submit Date (UTC)", "completed_time"),
         ("RecipientEmail", "person.email"),
+        ("RecipientFirstName", "metadata.responder.first_name"),
+        ("Q4_NPS_GROUP", LEFT_OUT),
         ("UserLanguage", "locale"),
     ],
 )
