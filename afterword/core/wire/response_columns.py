@@ -37,6 +37,7 @@ MEMBERS: Final = tuple(name for name in _NAMES if name != "technical")
 NO: Final = frozenset({"", "-", "0", "n", "no", "false", "unchecked", "notselected", "nein", "non", plain("όχι")})
 UTC: Final = re.compile(r"\butc\b", re.IGNORECASE)
 IMPORT_ID: Final = '{"ImportId"'  # in the third row of Qualtrics
+NO_LANGUAGE: Final = ("locale", "default")  # of Formbricks: that of the questionnaire
 GROUP: Final = re.compile(r".*_(?=NPS_GROUP\Z)")  # which Qualtrics makes of the score
 _NUMBER: Final = re.compile(r"\s*(-?\d+)(?:[.,]0{1,2})?(?:\s*[-\u2013\u2014:=(]\s*(?!\d)(.*?))?\s*\Z", re.DOTALL)
 _SPLIT: Final = re.compile(r"[;|\n]")
@@ -163,7 +164,8 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
         is_complete = True
         for name, cell in zip(names, cells, strict=False):
             meaning, text = meanings[name], cell.strip()
-            if not meaning or not (text or meaning.endswith(".other")):  # an empty one tells that there is a column
+            is_empty = not text and not meaning.endswith(".other")  # which tells that there is such a column
+            if not meaning or is_empty or (meaning, text) == NO_LANGUAGE:
                 continue
             head, *rest = meaning.split(".", 2)
             if head == "answer":

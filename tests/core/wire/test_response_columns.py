@@ -79,6 +79,7 @@ def guessed(*names: str) -> list[str]:
         ("RecipientEmail", "person.email"),
         ("RecipientFirstName", "metadata.responder.first_name"),
         ("Q4_NPS_GROUP", LEFT_OUT),
+        ("calculated.score", LEFT_OUT),
         ("UserLanguage", "locale"),
     ],
 )
@@ -224,6 +225,12 @@ def answers(**cells: str) -> dict[str, Any]:
 )  # fmt: skip
 def test_a_value(cells: dict[str, str], expected: dict[str, Any]) -> None:
     assert expected == answers(**cells)
+
+
+@pytest.mark.parametrize(("text", "locale"), [("default", None), ("Greek", "el"), ("xx xx", "xx xx"), ("", None)])
+def test_languages(text: str, locale: str | None) -> None:
+    """Formbricks writes `default` for the language of the questionnaire."""
+    assert locale == COLUMNS.document(["a"], [text], {"a": "locale"}, {}).get("locale")
 
 
 def test_channels() -> None:
