@@ -38,6 +38,7 @@ NO: Final = frozenset({"", "-", "0", "n", "no", "false", "unchecked", "notselect
 UTC: Final = re.compile(r"\butc\b", re.IGNORECASE)
 IMPORT_ID: Final = '{"ImportId"'  # in the third row of Qualtrics
 NO_LANGUAGE: Final = ("locale", "default")  # of Formbricks: that of the questionnaire
+NOT_SHOWN: Final = "N/A"  # of LimeSurvey, for a question that was not asked
 GROUP: Final = re.compile(r".*_(?=NPS_GROUP\Z)")  # which Qualtrics makes of the score
 _NUMBER: Final = re.compile(r"\s*(-?\d+)(?:[.,]0{1,2})?(?:\s*[-\u2013\u2014:=(]\s*(?!\d)(.*?))?\s*\Z", re.DOTALL)
 _SPLIT: Final = re.compile(r"[;|\n]")
@@ -192,7 +193,8 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
 
     def _answer(self, name: str, parts: Mapping[str, str]) -> dict[str, Any] | None:
         asked = self.questions[name]
-        value, other = _READERS.get(asked.question.shape, _text)(asked, parts)
+        given = {part: cell for part, cell in parts.items() if cell != NOT_SHOWN or asked.question.shape == "text"}
+        value, other = _READERS.get(asked.question.shape, _text)(asked, given)
         answer = {"question_id": asked.question.question_id, "value": value}
         return None if value is None else {**answer, "other_text": other} if other else answer
 

@@ -207,6 +207,9 @@ def answers(**cells: str) -> dict[str, Any]:
         ({"order__place__1": "2"}, {"order": [2]}),
         ({"order__choice__1": "first"}, {"order": ["first"]}),  # refused later, not dropped
         ({"order__choice__1": "-"}, {}),
+        ({"liked__choice__1": "N/A", "liked__choice__2": "Yes", "liked__other": "N/A"}, {"liked": [2]}),
+        ({"why": "N/A", "why__other": "N/A", "score": "N/A", "again": "N/A", "order__place__1": "N/A"}, {}),
+        ({"words": "N/A"}, {"words": "N/A"}),
         ({"parts__row__sq001": "Good", "parts__row__sq002": "1"}, {"parts": {"sq001": "Good", "sq002": 1}}),
         ({"parts": '{"Delivery": "Bad"}'}, {"parts": {"Delivery": "Bad"}}),
         ({"sum": "1.234,5"}, {"sum": 1234.5}),
