@@ -1,8 +1,8 @@
 """Tables of responses that were given elsewhere: the meaning of each column, and a row as a request. No I/O.
 
 A meaning is a member of the request (`completed_time`, `person.email`, `metadata.questionnaire.store`), or an answer:
-`answer.QUESTION`, with `.row.ROW` of a matrix, `.choice.VALUE` where each choice has a column, `.place.N` where places
-of a ranking have, `.part.FIELD` of a contact, and `.other` for the text beside a choice. Empty: it is left out.
+`answer.QUESTION`. Behind it stands `.row.ROW` of a matrix, `.part.FIELD` of a contact, `.other` for the text beside a
+choice, `.choice.VALUE` or `.place.N` where each has a column. Empty: the column is left out.
 """
 
 import csv
