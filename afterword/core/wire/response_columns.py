@@ -131,7 +131,7 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
         """The values that cells can have, as they may be written; none where these cannot be listed."""
         name, _, part = meaning.removeprefix("answer.").partition(".")
         asked = self.questions.get(name) if meaning.startswith("answer.") else None
-        if asked is None or (part and not part.startswith("row.")):
+        if asked is None or (part and not part.startswith(("row.", "place."))):
             return []
         listed = [str(one) for one in asked.question.scale] or [choice.label for choice in asked.question.choices]
         return [*YES_NO.values()] if asked.question.shape in {"yes_no", "consent"} else listed
@@ -336,8 +336,9 @@ def _choice(asked: Labelled, parts: Parts) -> Value:
 
 
 def _choices(asked: Labelled, parts: Parts) -> Value:
-    """A list in one cell, or a column for each choice."""
-    chosen: list[object] = [_one(asked, one) for one in _listed(asked, parts.get("", ""))]
+    """A column for each choice, or a list in one cell: KoboToolbox has both, and parts the list by blanks."""
+    whole = "" if any(part.startswith("choice.") for part in parts) else parts.get("", "")
+    chosen: list[object] = [_one(asked, one) for one in _listed(asked, whole)]
     other = parts.get("other")
     for choice in asked.question.choices:
         cell = parts.get(f"choice.{choice.value}", "").strip()

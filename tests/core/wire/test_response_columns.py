@@ -77,6 +77,8 @@ def guessed(*names: str) -> list[str]:
         ("StartDate", "started_time"),
         ("Submit Date (UTC)", "completed_time"),
         ("RecipientEmail", "person.email"),
+        ("start", "started_time"),
+        ("_submission_time", LEFT_OUT),
         ("RecipientFirstName", "metadata.responder.first_name"),
         ("Q4_NPS_GROUP", LEFT_OUT),
         ("calculated.score", LEFT_OUT),
@@ -201,6 +203,7 @@ def answers(**cells: str) -> dict[str, Any]:
         ({"liked__choice__1": "Y", "liked__choice__2": "N"}, {"liked": [1]}),
         ({"liked__choice__1": "Price", "liked__choice__3": "The colour"}, {"liked": ([1, 3], "The colour")}),
         ({"liked__choice__1": "0", "liked__choice__2": "Not Selected"}, {}),
+        ({"liked": "Price Speed, on time", "liked__choice__1": "1", "liked__choice__2": "1"}, {"liked": [1, 2]}),
         ({"order": "Speed, on time; Price"}, {"order": ["Speed, on time", "Price"]}),
         ({"order__choice__1": "2", "order__choice__2": "1"}, {"order": [2, 1]}),
         ({"order__place__1": "Speed, on time", "order__place__2": "Price"}, {"order": ["Speed, on time", "Price"]}),
@@ -258,3 +261,18 @@ def test_a_row() -> None:
     assert expected == COLUMNS.document(names, cells, meanings, orders)
     partial = COLUMNS.document(names, [*cells[:3], "False", *cells[4:]], meanings, orders)
     assert ("2026-05-01 10:00", None) == (partial["started_time"], partial.get("completed_time"))
+
+
+@pytest.mark.parametrize(
+    ("meaning", "offered"),
+    [
+        ("answer.why", ["Price", "Speed, on time", "Other"]),
+        ("answer.parts.row.sq001", ["Bad", "Good"]),
+        ("answer.order.place.1", ["Price", "Speed, on time"]),
+        ("answer.order.choice.1", []),
+        ("answer.words", []),
+        ("completed_time", []),
+    ],
+)
+def test_values_that_stand_for_unknown_ones(meaning: str, offered: list[str]) -> None:
+    assert offered == COLUMNS.options(meaning)
