@@ -39,7 +39,7 @@ UTC: Final = re.compile(r"\butc\b", re.IGNORECASE)
 IMPORT_ID: Final = '{"ImportId"'  # in the third row of Qualtrics
 NO_LANGUAGE: Final = ("locale", "default")  # of Formbricks: that of the questionnaire
 NOT_SHOWN: Final = "N/A"  # of LimeSurvey, for a question that was not asked
-GROUP: Final = re.compile(r".*_(?=NPS_GROUP\Z)")  # which Qualtrics makes of the score
+BESIDE: Final = re.compile(r".*(_| - )(?=NPS_GROUP\Z|Option ID\Z)", re.DOTALL)  # of a score, and ids of choices
 _NUMBER: Final = re.compile(r"\s*(-?\d+)(?:[.,]0{1,2})?(?:\s*[-\u2013\u2014:=(]\s*(?!\d)(.*?))?\s*\Z", re.DOTALL)
 _SPLIT: Final = re.compile(r"[;|\n]")
 _DATED: Final = re.compile(r"\s*(\d{1,2})[/-](\d{1,2})[/-]\d{2,4}")  # with dots the day comes first
@@ -223,7 +223,7 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
         found = exact.get(text.casefold()) or bare.get(plain(text))
         if not found and (match := re.match(r"\W*[A-Za-z]?\d+\s*[.):]\s*(.+)", text, re.DOTALL)):  # "3. How …?"
             found = bare.get(plain(match[1]))
-        system = _SYSTEMS.get(plain(GROUP.sub("", text)), set())
+        system = _SYSTEMS.get(plain(BESIDE.sub("", text)), set())
         return found.difference(_OWN) or system or found if found else system
 
     def _named(self) -> Iterator[tuple[str, str]]:
