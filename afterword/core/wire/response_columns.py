@@ -240,6 +240,9 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
                 *(one.title for one in question.translations.values()),
             ]
             names = [text for text in (question.question_id, question.key, *texts) if text]
+            head, _, column = name.rpartition("_of_")  # a grid of numbers of LimeSurvey is a matrix for each column
+            rows = question.rows if head else ()
+            yield from ((f"answer.{name}.row.{row.key}", f"{head}_{row.key}_{column}") for row in rows)
             for one in names:
                 yield f"answer.{name}", one
                 for meaning, label in _parts(question):
