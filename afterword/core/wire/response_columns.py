@@ -255,7 +255,8 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
 def _parts(question: Question) -> Iterator[tuple[str, str]]:
     translations = question.translations.values()
     for row in question.rows:
-        labels = (row.label, row.key, row.row_id, *(one.rows.get(row.row_id) for one in translations))
+        keys = (row.key, (row.key or "").removeprefix("r_"), row.row_id)  # a code that is a number got this prefix
+        labels = (row.label, *keys, *(one.rows.get(row.row_id) for one in translations))
         yield from ((f"row.{row.key or row.row_id}", label) for label in labels if label)
     for choice in question.choices if question.shape in {"choices", "ranking"} else ():
         numbered = (str(choice.value), f"SQ{choice.value:03}")  # the second by LimeSurvey

@@ -111,6 +111,7 @@ COLUMNS_OF_GRIDS = {"SQ001": "Shop", "SQ002": "Courier"}
         (Q("grid", ":", rows=ROWS, more_rows=COLUMNS_OF_GRIDS), "grid[SQ001_SQ002]", "answer.grid_of_sq002.row.sq001"),
         (Q("grid", ";", rows=ROWS, more_rows=COLUMNS_OF_GRIDS), "grid[SQ002_SQ001]", "answer.grid_sq002_sq001"),
         (Q("grid", "F", rows=ROWS, answers=ABC), "grid[SQ002]", "answer.grid.row.sq002"),
+        (Q("grid", "F", rows={"1": "Speed", "12": "Care"}, answers=ABC), "grid[12]", "answer.grid.row.r_12"),
         (Q("many", "M", rows=ROWS), "many[SQ002]", "answer.many.choice.2"),
         (Q("many", "P", rows=ROWS), "many[SQ002comment]", "answer.many_sq002_comment"),
         (Q("texts", "Q", rows=ROWS), "texts[SQ001]", "answer.texts_sq001"),
