@@ -182,8 +182,7 @@ def thank_you_page(
 
 def chosen_ending(answer_page: AnswerPage) -> Ending | None:
     """A test sees the ending with a coupon too, and an example in place of a code."""
-    pools = None if answer_page.issued.test else answer_page.context.coupons.keys()
-    return answer_page.sequence.ending(pools)
+    return answer_page.sequence.ending(None if answer_page.issued.test else answer_page.context.coupons.keys())
 
 
 def _coupon(answer_page: AnswerPage, ending: Ending) -> Coupon | None:

@@ -318,7 +318,7 @@ def _numbers_grid(maker: Maker) -> Subject | None:
         return _cells(maker)
     answers = maker.fixed(f"{low + place * step:g}" for place in range(count))
     for column in columns:
-        maker.matrix(rows, answers, column.code, label=maker.label(column), ending=f"_{column.code}")
+        maker.matrix(rows, answers, "of", column.code, label=maker.label(column), ending=f"_{column.code}")
     return None
 
 

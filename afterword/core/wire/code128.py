@@ -46,5 +46,4 @@ def values_of(text: str) -> list[int]:
     if pairs and pairs < len(text):
         values.append(_CODE_B)
     values += [ord(one) - _FIRST for one in text[pairs:]]
-    check = sum(value * max(1, place) for place, value in enumerate(values)) % 103
-    return [*values, check, _STOP]
+    return [*values, sum(value * max(1, place) for place, value in enumerate(values)) % 103, _STOP]

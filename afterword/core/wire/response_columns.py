@@ -1,8 +1,8 @@
 """Tables of responses that were given elsewhere: the meaning of each column, and a row as a request. No I/O.
 
 A meaning is a member of the request (`completed_time`, `person.email`, `metadata.questionnaire.store`), or an answer:
-`answer.QUESTION`, with `.row.ROW` of a matrix, `.choice.VALUE` where each choice has a column, `.place.N` where places
-of a ranking have, `.part.FIELD` of a contact, and `.other` for the text beside a choice. Empty: it is left out.
+`answer.QUESTION`. Behind it stands `.row.ROW` of a matrix, `.part.FIELD` of a contact, `.other` for the text beside a
+choice, `.choice.VALUE` or `.place.N` where each has a column. Empty: the column is left out.
 """
 
 import csv
@@ -37,6 +37,9 @@ MEMBERS: Final = tuple(name for name in _NAMES if name != "technical")
 NO: Final = frozenset({"", "-", "0", "n", "no", "false", "unchecked", "notselected", "nein", "non", plain("όχι")})
 UTC: Final = re.compile(r"\butc\b", re.IGNORECASE)
 IMPORT_ID: Final = '{"ImportId"'  # in the third row of Qualtrics
+NO_LANGUAGE: Final = ("locale", "default")  # of Formbricks: that of the questionnaire
+NOT_SHOWN: Final = "N/A"  # of LimeSurvey, for a question that was not asked
+BESIDE: Final = re.compile(r".*(_| - )(?=NPS_GROUP\Z|Option ID\Z)", re.DOTALL)  # of a score, and ids of choices
 _NUMBER: Final = re.compile(r"\s*(-?\d+)(?:[.,]0{1,2})?(?:\s*[-\u2013\u2014:=(]\s*(?!\d)(.*?))?\s*\Z", re.DOTALL)
 _SPLIT: Final = re.compile(r"[;|\n]")
 _DATED: Final = re.compile(r"\s*(\d{1,2})[/-](\d{1,2})[/-]\d{2,4}")  # with dots the day comes first
@@ -128,7 +131,7 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
         """The values that cells can have, as they may be written; none where these cannot be listed."""
         name, _, part = meaning.removeprefix("answer.").partition(".")
         asked = self.questions.get(name) if meaning.startswith("answer.") else None
-        if asked is None or (part and not part.startswith("row.")):
+        if asked is None or (part and not part.startswith(("row.", "place."))):
             return []
         listed = [str(one) for one in asked.question.scale] or [choice.label for choice in asked.question.choices]
         return [*YES_NO.values()] if asked.question.shape in {"yes_no", "consent"} else listed
@@ -162,7 +165,8 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
         is_complete = True
         for name, cell in zip(names, cells, strict=False):
             meaning, text = meanings[name], cell.strip()
-            if not meaning or not (text or meaning.endswith(".other")):  # an empty one tells that there is a column
+            is_empty = not text and not meaning.endswith(".other")  # which tells that there is such a column
+            if not meaning or is_empty or (meaning, text) == NO_LANGUAGE:
                 continue
             head, *rest = meaning.split(".", 2)
             if head == "answer":
@@ -189,15 +193,15 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
 
     def _answer(self, name: str, parts: Mapping[str, str]) -> dict[str, Any] | None:
         asked = self.questions[name]
-        value, other = _READERS.get(asked.question.shape, _text)(asked, parts)
+        given = {part: cell for part, cell in parts.items() if cell != NOT_SHOWN or asked.question.shape == "text"}
+        value, other = _READERS.get(asked.question.shape, _text)(asked, given)
         answer = {"question_id": asked.question.question_id, "value": value}
         return None if value is None else {**answer, "other_text": other} if other else answer
 
     @cached_property
     def _all(self) -> dict[str, None]:
         """All meanings, in the order in which they are offered."""
-        meanings = [*MEMBERS, CHANNEL, *(meaning for meaning, _ in self._named())]
-        return dict.fromkeys(meanings)
+        return dict.fromkeys([*MEMBERS, CHANNEL, *(meaning for meaning, _ in self._named())])
 
     @cached_property
     def _names(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
@@ -219,7 +223,7 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
         found = exact.get(text.casefold()) or bare.get(plain(text))
         if not found and (match := re.match(r"\W*[A-Za-z]?\d+\s*[.):]\s*(.+)", text, re.DOTALL)):  # "3. How …?"
             found = bare.get(plain(match[1]))
-        system = _SYSTEMS.get(plain(text), set())
+        system = _SYSTEMS.get(plain(BESIDE.sub("", text)), set())
         return found.difference(_OWN) or system or found if found else system
 
     def _named(self) -> Iterator[tuple[str, str]]:
@@ -235,6 +239,9 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
                 *(one.title for one in question.translations.values()),
             ]
             names = [text for text in (question.question_id, question.key, *texts) if text]
+            head, _, column = name.rpartition("_of_")  # a grid of numbers of LimeSurvey is a matrix for each column
+            rows = question.rows if head else ()
+            yield from ((f"answer.{name}.row.{row.key}", f"{head}_{row.key}_{column}") for row in rows)
             for one in names:
                 yield f"answer.{name}", one
                 for meaning, label in _parts(question):
@@ -247,7 +254,8 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
 def _parts(question: Question) -> Iterator[tuple[str, str]]:
     translations = question.translations.values()
     for row in question.rows:
-        labels = (row.label, row.key, row.row_id, *(one.rows.get(row.row_id) for one in translations))
+        keys = (row.key, (row.key or "").removeprefix("r_"), row.row_id)  # a code that is a number got this prefix
+        labels = (row.label, *keys, *(one.rows.get(row.row_id) for one in translations))
         yield from ((f"row.{row.key or row.row_id}", label) for label in labels if label)
     for choice in question.choices if question.shape in {"choices", "ranking"} else ():
         numbered = (str(choice.value), f"SQ{choice.value:03}")  # the second by LimeSurvey
@@ -331,8 +339,9 @@ def _choice(asked: Labelled, parts: Parts) -> Value:
 
 
 def _choices(asked: Labelled, parts: Parts) -> Value:
-    """A list in one cell, or a column for each choice."""
-    chosen: list[object] = [_one(asked, one) for one in _listed(asked, parts.get("", ""))]
+    """A column for each choice, or a list in one cell: KoboToolbox has both, and parts the list by blanks."""
+    whole = "" if any(part.startswith("choice.") for part in parts) else parts.get("", "")
+    chosen: list[object] = [_one(asked, one) for one in _listed(asked, whole)]
     other = parts.get("other")
     for choice in asked.question.choices:
         cell = parts.get(f"choice.{choice.value}", "").strip()

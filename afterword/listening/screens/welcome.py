@@ -98,8 +98,7 @@ async def welcome(visit: Visit, db: Database) -> Response:
     """Go on where the set-up was left."""
     if await _questionnaires(visit, db):
         return html.redirect(HOME)
-    organization = await _organization(visit, db)
-    return html.redirect(QUESTIONNAIRE if organization.version > 1 else PATH)
+    return html.redirect(QUESTIONNAIRE if (await _organization(visit, db)).version > 1 else PATH)
 
 
 @routes.get(PATH, scope="Organization.Update")

@@ -184,8 +184,7 @@ async def update(
     )
     if after == before:
         return before
-    changed = await _update(db, [after], now, actor)
-    return changed[0]
+    return (await _update(db, [after], now, actor))[0]
 
 
 async def unsubscribe(db: Database, *, address: Address, now: datetime) -> None:

@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.core.foreign.lss import Q
+from afterword.core.questionnaires.metadata import GLOBAL
+from afterword.core.wire.response_columns import Columns, Table
+from tests.core.foreign.forms import Taken
+from tests.core.foreign.lss import Q, survey
 from tests.core.foreign.qsf import asked
 from tests.core.foreign.test_limesurvey import ABC, YES_NO, line_of, read
 
@@ -95,3 +98,28 @@ def test_more_answers_than_a_list_has(count: int) -> None:
     line = line_of(made, "a")
     assert (500, "No 500", "text") == (len(first["choices"]), first["choices"][-1]["label"], second["type"])
     assert (count == 500, "first 500 entries" in str(line.sentences)) == (line.whole, count > 500)
+
+
+ROWS = {"SQ001": "Speed", "SQ002": "Care"}
+COLUMNS_OF_GRIDS = {"SQ001": "Shop", "SQ002": "Courier"}
+
+
+@pytest.mark.parametrize(
+    ("question", "column", "meaning"),
+    [
+        (Q("grid", ":", rows=ROWS, more_rows=COLUMNS_OF_GRIDS), "grid[SQ002_SQ001]", "answer.grid_of_sq001.row.sq002"),
+        (Q("grid", ":", rows=ROWS, more_rows=COLUMNS_OF_GRIDS), "grid[SQ001_SQ002]", "answer.grid_of_sq002.row.sq001"),
+        (Q("grid", ";", rows=ROWS, more_rows=COLUMNS_OF_GRIDS), "grid[SQ002_SQ001]", "answer.grid_sq002_sq001"),
+        (Q("grid", "F", rows=ROWS, answers=ABC), "grid[SQ002]", "answer.grid.row.sq002"),
+        (Q("grid", "F", rows={"1": "Speed", "12": "Care"}, answers=ABC), "grid[12]", "answer.grid.row.r_12"),
+        (Q("many", "M", rows=ROWS), "many[SQ002]", "answer.many.choice.2"),
+        (Q("many", "P", rows=ROWS), "many[SQ002comment]", "answer.many_sq002_comment"),
+        (Q("texts", "Q", rows=ROWS), "texts[SQ001]", "answer.texts_sq001"),
+        (Q("list", "O", answers=ABC), "list[comment]", "answer.list_comment"),
+        (Q("list", "L", answers=ABC, other="Y"), "list[other]", "answer.list.other"),
+        (Q("order", "R", answers=ABC), "order[2]", "answer.order.place.2"),
+    ],
+)
+def test_columns_of_past_answers_are_known(question: Q, column: str, meaning: str) -> None:
+    known = Columns(Taken(survey([question])).definition, GLOBAL)
+    assert {column: meaning} == known.guess(Table([column], [["x"]]))

@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from afterword.core.questionnaires.metadata import GLOBAL
+from afterword.core.wire.response_columns import Columns, Table
+from tests.core.foreign.forms import Taken
 from tests.core.foreign.qsf import ABC, asked, leaf, line_of, logic, q, read, survey, told
 
 BAD_GOOD = {"1": "Bad", "2": "Good"}
@@ -274,3 +277,21 @@ class TestParts:
         assert (
             "Which & why?\n{ { answer.x }}" == asked(read(survey(q1("TE", "SL") | {"QuestionText": text})))[0]["title"]
         )
+
+
+@pytest.mark.parametrize(
+    ("column", "meaning"),
+    [("Q1_2", "answer.q1.row.r_2"), ("Q2#1_2", "answer.q2_1.row.r_2"), ("Q2#2_1", "answer.q2_2.row.r_1"),
+     ("Q3_1_2", "answer.q3_1.choice.2"), ("Q3_2_1", "answer.q3_2.choice.1")],
+)  # fmt: skip
+def test_columns_of_past_answers_are_known(column: str, meaning: str) -> None:
+    parts = {"choices": {"1": "Speed", "2": "Care"}, "answers": {"1": "Bad", "2": "Good"}}
+    beside = {str(n): q(f"QID2#{n}", "Matrix", "Likert", "SingleAnswer", **parts) for n in (1, 2)}
+    content = survey(
+        q("QID1", "Matrix", "Likert", "SingleAnswer", **parts) | {"DataExportTag": "Q1"},
+        q("QID2", "SBS", "SBSMatrix", choices=parts["choices"])
+        | {"DataExportTag": "Q2", "AdditionalQuestions": beside},
+        q("QID3", "Matrix", "Likert", "MultipleAnswer", **parts) | {"DataExportTag": "Q3"},
+    )
+    known = Columns(Taken(content).definition, GLOBAL)
+    assert {column: meaning} == known.guess(Table([column], [["x"]]))

@@ -86,6 +86,15 @@ def guessed(*names: str) -> list[str]:
         ("StartDate", "started_time"),
         ("Submit Date (UTC)", "completed_time"),
         ("RecipientEmail", "person.email"),
+        ("start", "started_time"),
+        ("_submission_time", LEFT_OUT),
+        ("RecipientFirstName", "metadata.responder.first_name"),
+        ("Q4_NPS_GROUP", LEFT_OUT),
+        ("3. What did you like? - Option ID", LEFT_OUT),
+        ("No.", LEFT_OUT),
+        ("userAgent - browser", LEFT_OUT),
+        ("Response Type", LEFT_OUT),
+        ("calculated.score", LEFT_OUT),
         ("UserLanguage", "locale"),
     ],
 )
@@ -207,12 +216,16 @@ def answers(**cells: str) -> dict[str, Any]:
         ({"liked__choice__1": "Y", "liked__choice__2": "N"}, {"liked": [1]}),
         ({"liked__choice__1": "Price", "liked__choice__3": "The colour"}, {"liked": ([1, 3], "The colour")}),
         ({"liked__choice__1": "0", "liked__choice__2": "Not Selected"}, {}),
+        ({"liked": "Price Speed, on time", "liked__choice__1": "1", "liked__choice__2": "1"}, {"liked": [1, 2]}),
         ({"order": "Speed, on time; Price"}, {"order": ["Speed, on time", "Price"]}),
         ({"order__choice__1": "2", "order__choice__2": "1"}, {"order": [2, 1]}),
         ({"order__place__1": "Speed, on time", "order__place__2": "Price"}, {"order": ["Speed, on time", "Price"]}),
         ({"order__place__1": "2"}, {"order": [2]}),
         ({"order__choice__1": "first"}, {"order": ["first"]}),  # refused later, not dropped
         ({"order__choice__1": "-"}, {}),
+        ({"liked__choice__1": "N/A", "liked__choice__2": "Yes", "liked__other": "N/A"}, {"liked": [2]}),
+        ({"why": "N/A", "why__other": "N/A", "score": "N/A", "again": "N/A", "order__place__1": "N/A"}, {}),
+        ({"words": "N/A"}, {"words": "N/A"}),
         ({"parts__row__sq001": "Good", "parts__row__sq002": "1"}, {"parts": {"sq001": "Good", "sq002": 1}}),
         ({"parts": '{"Delivery": "Bad"}'}, {"parts": {"Delivery": "Bad"}}),
         ({"sum": "1.234,5"}, {"sum": 1234.5}),
@@ -231,6 +244,12 @@ def answers(**cells: str) -> dict[str, Any]:
 )  # fmt: skip
 def test_a_value(cells: dict[str, str], expected: dict[str, Any]) -> None:
     assert expected == answers(**cells)
+
+
+@pytest.mark.parametrize(("text", "locale"), [("default", None), ("Greek", "el"), ("xx xx", "xx xx"), ("", None)])
+def test_languages(text: str, locale: str | None) -> None:
+    """Formbricks writes `default` for the language of the questionnaire."""
+    assert locale == COLUMNS.document(["a"], [text], {"a": "locale"}, {}).get("locale")
 
 
 def test_channels() -> None:
@@ -255,3 +274,18 @@ def test_a_row() -> None:
     assert expected == COLUMNS.document(names, cells, meanings, orders)
     partial = COLUMNS.document(names, [*cells[:3], "False", *cells[4:]], meanings, orders)
     assert ("2026-05-01 10:00", None) == (partial["started_time"], partial.get("completed_time"))
+
+
+@pytest.mark.parametrize(
+    ("meaning", "offered"),
+    [
+        ("answer.why", ["Price", "Speed, on time", "Other"]),
+        ("answer.parts.row.sq001", ["Bad", "Good"]),
+        ("answer.order.place.1", ["Price", "Speed, on time"]),
+        ("answer.order.choice.1", []),
+        ("answer.words", []),
+        ("completed_time", []),
+    ],
+)
+def test_values_that_stand_for_unknown_ones(meaning: str, offered: list[str]) -> None:
+    assert offered == COLUMNS.options(meaning)
