@@ -271,6 +271,8 @@ def _check_url(name: str, value: str | None, schemes: set[str]) -> Any:
     for parameter, given in parse_qsl(parts.query):
         if given not in (allowed := URL_CHOICES.get(parameter, (given,))):
             raise SettingError(f"{PREFIX}{name} has a wrong {parameter}: it is one of {', '.join(allowed)}.")
+        if parameter in {"sslcert", "sslcrl", "sslkey", "sslrootcert"} and not Path(given).is_file():
+            raise SettingError(f"{PREFIX}{name} has a wrong {parameter}: there is no such file.")
     return parts
 
 

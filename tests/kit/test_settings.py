@@ -84,6 +84,11 @@ def test_bad_value_names_itself(variable: str, value: str) -> None:
             f"AFTERWORD_DATABASE_URL has a wrong target_session_attrs: it is one of {', '.join(TARGETS)}.",
         ),
         (
+            "AFTERWORD_DATABASE_URL",
+            "postgresql://one/db?sslmode=verify-full&sslrootcert=/hunter2.crt",
+            "AFTERWORD_DATABASE_URL has a wrong sslrootcert: there is no such file.",
+        ),
+        (
             "AFTERWORD_DATABASE_READ_URL",
             "postgresql://one/db?application_name=x&sslmode=required",
             f"AFTERWORD_DATABASE_READ_URL has a wrong sslmode: it is one of {', '.join(MODES)}.",

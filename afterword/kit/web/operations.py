@@ -80,8 +80,7 @@ class Call(Generic[Body]):
     def _check_version(self, version: int) -> None:
         tag, is_there = etag_of(version), version != errors.ABSENT
         if self.if_match is not None and not web_headers.matches(self.if_match, tag, is_there=is_there):
-            gone = "There is nothing here yet." if not is_there else "It was changed since you read it; read it again."
-            raise errors.Stale(gone)
+            raise errors.Stale("It was changed since you read it; read it again." if is_there else "There is none yet.")
         if web_headers.matches(self.if_none_match or "", tag, is_there=is_there):
             raise errors.Stale("There is one here already, which If-None-Match rules out.")
 

@@ -45,7 +45,7 @@ async def test_limits(pool_url: str) -> None:
 
 
 async def test_refused_within(pool_url: str) -> None:
-    """A standby refuses by a sentence, as the server does at the beginning."""
+    """A refusal of a standby is a sentence, as a refusal at the beginning is."""
     with pytest.raises(errors.Unavailable, match="cannot execute CREATE TABLE in a read-only transaction"):
         async with open_session(f"{pool_url}&default_transaction_read_only=on") as session:
             await session.execute("create table none_such ()")

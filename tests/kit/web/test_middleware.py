@@ -60,7 +60,7 @@ class TestPaths:
 
 
 async def test_why_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The log tells of a full disk once, whoever asks, and however often."""
+    """The log tells of a full disk, once a minute however many ask."""
 
     async def app(scope: Any, _receive: Any, _send: Any) -> None:
         cause = asyncpg.DiskFullError("could not extend file: No space left on device\nHINT:  Check free disk space.")
