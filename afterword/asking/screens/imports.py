@@ -13,7 +13,7 @@ from afterword.console.screens import Screens, Visit
 from afterword.core import foreign
 from afterword.core.foreign.parts import Line
 from afterword.kit.texts import Marked
-from afterword.kit.ui.lists import Column, Listing, Tab, address
+from afterword.kit.ui.lists import Column, Listing, Tab, address, read_number
 from afterword.kit.web import html
 from afterword.tenants.organizations import checks
 
@@ -59,7 +59,7 @@ async def report(visit: Visit) -> Response:
         lines = await imports.get_lines(db, **one.key)
     path = f"{PATH}/{one.questionnaire_id}"
     chosen = [line for line in lines if show not in OUTCOMES or line.outcome == show]
-    begin = int(visit.query["begin"]) if visit.query.get("begin", "")[:6].isdecimal() else 0
+    begin = read_number(visit.query.get("begin", "")) or 0
     found, behind = foreign.Summary.of(lines), begin + ROWS
     may_edit = "Questionnaire.Update" in visit.caller.scopes and one.archived_time is None
     return visit.page(

@@ -21,7 +21,7 @@ from afterword.core.reading.findings import Findings
 from afterword.core.text import placeholders
 from afterword.core.wire.lists import Page
 from afterword.kit.texts import Marked, Texts
-from afterword.kit.ui.lists import Listing, address
+from afterword.kit.ui.lists import Listing, address, read_number
 from afterword.kit.web import fields, html
 
 PUBLISH: Final = f"{ONE}/publish"
@@ -222,8 +222,9 @@ def sentence_of(words: Texts, one: Difference) -> str:
 
 
 def _read_key(text: str) -> tuple[object, ...] | None:
-    number, _, version_id = text.partition("_")
-    return (int(number), version_id) if number.isascii() and number.isdigit() and len(number) <= 9 else None  # noqa: PLR2004
+    place, _, version_id = text.partition("_")
+    number = read_number(place)
+    return None if number is None else (number, version_id)
 
 
 COMPARISON: Final = f"{VERSIONS}/comparison"

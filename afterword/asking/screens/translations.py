@@ -23,7 +23,7 @@ from afterword.core.wire import translation_files
 from afterword.core.wire.translation_files import Format, Row
 from afterword.kit.db import Database
 from afterword.kit.texts import LANGUAGES as LANGUAGE_TAGS, Marked, Texts
-from afterword.kit.ui.lists import Listing, Tab, address
+from afterword.kit.ui.lists import Listing, Tab, address, read_number
 from afterword.kit.ui.text import near_moment
 from afterword.kit.web import html, static
 
@@ -189,7 +189,7 @@ async def _page(
         source_locale=shown.default_locale,
         names=(words.language_name(shown.default_locale), words.language_name(locale)),
         done_text=words("{n} of {all}", n=done, all=len(shown.texts)),
-        unknown=int(visit.query["unknown"][:5]) if visit.query.get("unknown", "").isdecimal() else 0,
+        unknown=read_number(visit.query.get("unknown", "")) or 0,
         tabs=[
             Tab(
                 url=address(path, show=name),

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypedDict, Unpack
 
 from msgspec.structs import replace
 
@@ -245,41 +245,34 @@ async def comment(db: Database, *, caller: Caller, alert_instance_id: str, body:
     return written
 
 
+class CommentPath(TypedDict):
+    alert_instance_id: str
+    comment_id: str
+
+
 async def update_comment(
     db: Database,
     *,
     caller: Caller,
-    alert_instance_id: str,
-    comment_id: str,
     body: str | None,
     now: datetime,
     expect: errors.Expect = errors.ANY,
+    **path: Unpack[CommentPath],
 ) -> Comment:
     """Change the caller's own comment. Raises NotFound, Forbidden (another's), and what `expect` raises."""
-    before = await _own_comment(
-        db, caller=caller, alert_instance_id=alert_instance_id, comment_id=comment_id, expect=expect
-    )
+    before = await _own_comment(db, caller, expect, **path)
     if body is None:
         return before
-    key = {"organization_id": before.organization_id, "alert_instance_id": alert_instance_id, "comment_id": comment_id}
-    return await store.update_comment(db, **key, body=body, now=now) or before
+    return await store.update_comment(db, organization_id=before.organization_id, **path, body=body, now=now) or before
 
 
 async def delete_comment(
-    db: Database,
-    *,
-    caller: Caller,
-    alert_instance_id: str,
-    comment_id: str,
-    now: datetime,
-    expect: errors.Expect = errors.ANY,
+    db: Database, *, caller: Caller, now: datetime, expect: errors.Expect = errors.ANY, **path: Unpack[CommentPath]
 ) -> None:
     """Delete the caller's own comment. Raises NotFound, Forbidden (another's), and what `expect` raises."""
-    written = await _own_comment(
-        db, caller=caller, alert_instance_id=alert_instance_id, comment_id=comment_id, expect=expect
-    )
-    key = {"organization_id": written.organization_id, "alert_instance_id": alert_instance_id}
-    await store.delete_comment(db, **key, comment_id=comment_id)
+    written = await _own_comment(db, caller, expect, **path)
+    key = {"organization_id": written.organization_id, "alert_instance_id": written.alert_instance_id}
+    await store.delete_comment(db, **key, comment_id=written.comment_id)
     await store.update_comments_count(db, **key, more=-1, now=now)
 
 
@@ -342,14 +335,10 @@ async def _count(db: Database, *, changed: Sequence[tuple[Case, bool]]) -> None:
     await rules.settle_counts(db, counts=counts)
 
 
-async def _own_comment(
-    db: Database, *, caller: Caller, alert_instance_id: str, comment_id: str, expect: errors.Expect
-) -> Comment:
+async def _own_comment(db: Database, caller: Caller, expect: errors.Expect, **path: Unpack[CommentPath]) -> Comment:
     # The case is locked, which also serializes changes of its comments.
-    case = await get(db, caller=caller, alert_instance_id=alert_instance_id, is_locked=True)
-    found = await store.get_comment(
-        db, organization_id=case.organization_id, alert_instance_id=alert_instance_id, comment_id=comment_id
-    )
+    case = await get(db, caller=caller, alert_instance_id=path["alert_instance_id"], is_locked=True)
+    found = await store.get_comment(db, organization_id=case.organization_id, **path)
     written = errors.found(found, "There is no such comment.")
     if written.author_id != caller.actor_id:
         raise errors.Forbidden("Somebody else wrote this; only they can change it.")

@@ -32,7 +32,7 @@ from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns
 from afterword.kit.texts import Marked, Texts, texts as texts_of
-from afterword.kit.ui.lists import address, key_of, read_key
+from afterword.kit.ui.lists import address, key_of, read_key, read_number
 from afterword.kit.ui.text import call_text, near_moment
 from afterword.kit.web import fields, html, static
 
@@ -301,7 +301,7 @@ async def change_case(visit: Visit, db: Database) -> Response:
     """Change status, owner, cause and remedy, unless somebody else was faster: then both versions are shown."""
     form = visit.form
     changes: dict[str, Any] = {
-        "status_id": _number(form.text("status_id")),
+        "status_id": read_number(form.text("status_id")) or 0,
         "assigned_user_id": form.text("assigned_user_id") or None,
     }
     for name in ("cause", "remedy"):
@@ -488,7 +488,7 @@ async def _page(visit: Visit, db: Database, *, refusal: errors.Refusal | None = 
         remedies=settings.remedies or [*map(visit.words, REMEDIES)],
         typed=form.text("body"),
         chosen={
-            "status_id": _number(form.text("status_id")) or item.status_id,
+            "status_id": read_number(form.text("status_id")) or item.status_id,
             "user": form.text("assigned_user_id") or item.assigned_user_id or "",
             "cause": form.text("cause") or item.cause or "",
             "remedy": form.text("remedy") or item.remedy or "",
@@ -541,7 +541,3 @@ def _call_back(visit: Visit, item: WorkItem) -> dict[str, str]:
         "time_field": typed[0] or (f"{local:%Y-%m-%dT%H:%M}" if local else ""),
         "number_field": typed[1] or item.call_back_number or "",
     }
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0  # noqa: PLR2004  an integer

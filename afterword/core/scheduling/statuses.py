@@ -83,13 +83,11 @@ class InvalidMove(errors.Conflict):
 
 
 class Move(msgspec.Struct, frozen=True):
-    """One kind of move. `guard` and `effect` describe its statement, which runs in one transaction."""
+    """One kind of move. STATES.md describes the guard of its statement, and what its transaction does besides."""
 
     name: str
     sources: frozenset[Item]
     targets: frozenset[Item]
-    guard: str
-    effect: str
 
     @property
     def arcs(self) -> frozenset[tuple[Item, Item]]:
@@ -105,110 +103,42 @@ class Move(msgspec.Struct, frozen=True):
         return to
 
 
-def _move(states: str, guard: str, effect: str) -> Move:
+def _move(states: str) -> Move:
     """A move from `name: sources → targets`; without targets it keeps the state."""
     name, _, path = states.partition(": ")
     sources, _, targets = path.partition(" → ")
-    return Move(name, _items(sources), _items(targets), guard, effect)
+    return Move(name, _items(sources), _items(targets))
 
 
 def _items(names: str) -> frozenset[Item]:
     return frozenset(Item[name.upper()] for name in names.split(", ") if name)
 
 
-CLAIM: Final = _move(
-    "claim: scheduled → claimed",
-    "due, its lane open, sending not paused, locked by nobody else",
-    "epoch + 1, attempts + 1, owner and lease",
-)
-HOLD: Final = _move(
-    "hold: claimed → scheduled",
-    "the epoch of the claim; a rule says later",
-    "attempt given back, due when the rule says; event",
-)
-SKIP: Final = _move("skip: claimed → ignored", "the epoch of the claim; a rule says no", "terminal event")
-RELEASE: Final = _move(
-    "release: claimed → scheduled",
-    "the epoch of the claim; a throttle, a fault of ours, or the worker stops",
-    "attempt given back",
-)
-GIVE_UP: Final = _move(
-    "give up: claimed → scheduled, failed",
-    "the epoch of the claim; it could not be made ready",
-    "due after the backoff, or the terminal event when attempts or time are used up",
-)
-RENEW: Final = _move("renew: claimed, sending", "the epoch, and the lease has not run out", "lease prolonged")
-BEGIN: Final = _move(
-    "begin: claimed → sending",
-    "the epoch, the lease has its margin left, and the address is not suppressed",
-    "attempt opened; committed before the channel's point of no return",
-)
-ACCEPTED: Final = _move(
-    "accepted: sending → sent", "the epoch", "attempt closed; terminal event; the instance was sent"
-)
-REFUSED: Final = _move("refused: sending → failed", "the epoch", "attempt closed; terminal event")
-RETRY: Final = _move(
-    "retry: sending → scheduled, failed",
-    "the epoch; known not sent",
-    "attempt closed; due after the backoff, or the terminal event when attempts or time are used up",
-)
-THROTTLED: Final = _move(
-    "throttled: sending → scheduled",
-    "the epoch; known not sent, and not because of the recipient",
-    "attempt closed, given back",
-)
-UNKNOWN: Final = _move(
-    "unknown: sending → scheduled, failed, uncertain",
-    "the epoch; it may have arrived",
-    "attempt closed as unknown; due again where repeating is allowed, else the terminal event",
-)
-ALREADY_ACCEPTED: Final = _move(
-    "already accepted: sending → sent",
-    "the epoch; whatever this attempt came to, it or an earlier one turned out accepted meanwhile",
-    "attempt closed; terminal event; the instance was sent",
-)
-REAP_CLAIMED: Final = _move(
-    "reap claimed: claimed → scheduled, failed",
-    "the lease ran out",
-    "epoch + 1; due at once, or the terminal event when the attempts are used up",
-)
-REAP_SENDING: Final = _move(
-    "reap sending: sending → scheduled, failed, uncertain, sent",
-    "the lease ran out",
-    "epoch + 1; as unknown, or as already accepted",
-)
-LATE_ACCEPTANCE: Final = _move(
-    "late acceptance: scheduled, claimed, failed, uncertain → sent",
-    "an attempt of unknown outcome was accepted after all; if failed, because of such an outcome",
-    "attempt accepted late; epoch + 1; event, terminal if there was none",
-)
-LATE_ACCEPTANCE_NOTED: Final = _move(
-    "late acceptance noted: sending, sent, failed, aborted, ignored",
-    "an attempt of unknown outcome, or the one under way, turned out accepted; the item is being sent or has its end",
-    "attempt accepted late, or its report kept; what is being sent ends as already accepted",
-)
-RECORD_AGAIN: Final = _move(
-    "record again: scheduled, claimed, sending → sending",
-    "on a new timeline, a worker had begun it; the epoch is not above that of then",
-    "the epoch, attempt and instance of then; an open attempt before it ends as unknown",
-)
+CLAIM: Final = _move("claim: scheduled → claimed")
+HOLD: Final = _move("hold: claimed → scheduled")
+SKIP: Final = _move("skip: claimed → ignored")
+RELEASE: Final = _move("release: claimed → scheduled")
+GIVE_UP: Final = _move("give up: claimed → scheduled, failed")
+RENEW: Final = _move("renew: claimed, sending")
+BEGIN: Final = _move("begin: claimed → sending")
+ACCEPTED: Final = _move("accepted: sending → sent")
+REFUSED: Final = _move("refused: sending → failed")
+RETRY: Final = _move("retry: sending → scheduled, failed")
+THROTTLED: Final = _move("throttled: sending → scheduled")
+UNKNOWN: Final = _move("unknown: sending → scheduled, failed, uncertain")
+ALREADY_ACCEPTED: Final = _move("already accepted: sending → sent")
+REAP_CLAIMED: Final = _move("reap claimed: claimed → scheduled, failed")
+REAP_SENDING: Final = _move("reap sending: sending → scheduled, failed, uncertain, sent")
+LATE_ACCEPTANCE: Final = _move("late acceptance: scheduled, claimed, failed, uncertain → sent")
+LATE_ACCEPTANCE_NOTED: Final = _move("late acceptance noted: sending, sent, failed, aborted, ignored")
+RECORD_AGAIN: Final = _move("record again: scheduled, claimed, sending → sending")
 RECORD_AGAIN_NOTED: Final = _move(
-    "record again noted: scheduled, claimed, sending, sent, failed, uncertain, aborted, ignored",
-    "as above, but it has moved on",
-    "the attempt of then, as unknown; late acceptance may follow",
+    "record again noted: scheduled, claimed, sending, sent, failed, uncertain, aborted, ignored"
 )
-CANCEL: Final = _move(
-    "cancel: scheduled, claimed → aborted", "not begun", "epoch + 1; terminal event; a note if a copy may be out"
-)
-EDIT: Final = _move(
-    "edit: scheduled", "the version, if the client names one", "the fields, a new due time, version + 1; event"
-)
-RESOLVE: Final = _move("resolve: uncertain → sent, failed", "a person knows", "epoch + 1; event that corrects")
-DELETE: Final = _move(
-    "delete: failed, aborted, ignored",
-    "ended unsent, and no copy may be out; what waits is cancelled first",
-    "hidden; event",
-)
+CANCEL: Final = _move("cancel: scheduled, claimed → aborted")
+EDIT: Final = _move("edit: scheduled")
+RESOLVE: Final = _move("resolve: uncertain → sent, failed")
+DELETE: Final = _move("delete: failed, aborted, ignored")
 
 MOVES: Final[tuple[Move, ...]] = (
     CLAIM, HOLD, SKIP, RELEASE, GIVE_UP, RENEW, BEGIN, ACCEPTED, REFUSED, RETRY, THROTTLED, UNKNOWN, ALREADY_ACCEPTED,

@@ -71,8 +71,3 @@ async def prune_next(  # any tenant: retention is the installation's
         return count, after
     end = await get_next(db, old.walk, old.by, after=after)
     return (count, after) if end is None or (old.is_timed and end[0] > now - old.age) else (limit, end)
-
-
-async def prune(db: Database, old: Retention, *, now: datetime, limit: int | None = None) -> int:
-    # any tenant: retention is the installation's
-    return (await prune_next(db, old=old, after=old.start, now=now, limit=limit))[0]

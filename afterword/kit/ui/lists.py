@@ -157,6 +157,11 @@ def read_key(text: str) -> tuple[datetime, str] | None:
     return EPOCH + timedelta(microseconds=min(int(micros), MICROS_MAX)), row_id
 
 
+def read_number(text: str, digits: int = 9) -> int | None:
+    """The whole number that an address has as a text of at most so many digits; None for anything else."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else None
+
+
 def page_of(listing: core_lists.Listing, query: Mapping[str, str]) -> Page:
     """The page of a list by created time that the address asks for by `after`; the first one for what is no key."""
     return behind(Page.first(listing, limit=ROWS), query.get("after", ""))

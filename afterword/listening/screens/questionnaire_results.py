@@ -20,7 +20,7 @@ from afterword.kit.db import Database
 from afterword.kit.texts import Texts
 from afterword.kit.ui import charts
 from afterword.kit.ui.charts import Text, View
-from afterword.kit.ui.lists import address
+from afterword.kit.ui.lists import address, read_number
 from afterword.kit.ui.text import near_moment, shown_figure
 from afterword.listening.reports import question_results
 from afterword.listening.reports.question_results import METADATA, QuestionnaireResults, QuestionResult
@@ -53,7 +53,7 @@ def results_url(questionnaire_id: str, query: Mapping[str, str] | None = None) -
 async def questionnaire_results(visit: Visit, db: Database) -> Response:
     query, words, path = visit.query, visit.words, results_url(visit.id("questionnaire_id"))
     period, number = PeriodChoice.read(query, DAYS_DEFAULT, PERIODS), query.get("page", "")
-    page = int(number) if number.isascii() and number.isdigit() and len(number) <= PAGE_DIGITS_MAX else 0
+    page = read_number(number, PAGE_DIGITS_MAX) or 0
     asked: dict[str, Any] = {name: query.get(name, "")[:VALUE_CHARACTERS_MAX] for name in ("by", "value")}
     refusal: errors.Invalid | None = None
     values: dict[str, Any] = dict.fromkeys(VALUES, ())

@@ -16,7 +16,7 @@ from afterword.core.wire.response_columns import ASK, Table
 from afterword.errors import FieldError, Sentence
 from afterword.kit.db import Database
 from afterword.kit.texts import Marked
-from afterword.kit.ui.lists import ROWS, behind, page_links
+from afterword.kit.ui.lists import ROWS, behind, page_links, read_number
 from afterword.kit.web import fields, html
 from afterword.listening.imports import api, service as imports, store, uploads
 from afterword.listening.imports.files import SAMPLE_ROWS
@@ -24,7 +24,7 @@ from afterword.listening.imports.service import Checked, Work
 from afterword.listening.imports.store import ResponseImportRecord
 from afterword.listening.imports.uploads import FROM_START, ResponseUpload
 from afterword.sending.screens.address_lists import FORMAT_TEXTS, steps_of, titles_of
-from afterword.sending.screens.list_results import NUMBER_DIGITS, REFRESH_SECONDS
+from afterword.sending.screens.list_results import REFRESH_SECONDS
 from afterword.sending.screens.queue_items import said
 
 IMPORTS: Final = f"{RESPONSES}/imports"
@@ -192,8 +192,7 @@ async def _show(visit: Visit, db: Database, step: int) -> Response:
         known = uploads.known_columns(work)
         options = {name: known.options(upload.meanings[name]) for name in upload.unknown}
     after = visit.query.get("after", "")
-    number = int(after) if after.isdecimal() and len(after) <= NUMBER_DIGITS else 0
-    faulty = await uploads.list_faulty_rows(db, **job.key, after=number, limit=ROWS + 1)
+    faulty = await uploads.list_faulty_rows(db, **job.key, after=read_number(after) or 0, limit=ROWS + 1)
     response = visit.page(
         "response_import.html",
         title=job.title or job.file_name or visit.words("Import"),

@@ -1,6 +1,5 @@
 """The set-up after the first log-in: the organization, a questionnaire of the library, a test message to oneself."""
 
-import random
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
@@ -29,11 +28,9 @@ from afterword.kit.web import html, static
 from afterword.listening.reports import overview
 from afterword.listening.responses import themes
 from afterword.sending import previews
-from afterword.sending.intake import test_messages
 from afterword.sending.pipelines import starters, store as pipelines_store
-from afterword.sending.queue.records import QueueItemRequest
 from afterword.sending.screens import pipelines, providers
-from afterword.sending.screens.pipeline_parts import sent_of
+from afterword.sending.screens.pipeline_parts import UNSENT, tested
 from afterword.tenants.organizations import assets, checks, service as organizations
 from afterword.tenants.organizations.assets import MEDIA_TYPES
 from afterword.tenants.organizations.service import ORGANIZATION, Organization
@@ -203,24 +200,10 @@ async def preview(visit: Visit) -> Response:
     return response
 
 
-@routes.post(WELCOME + "/{questionnaire_id}/message", scope="Pipeline.Update")
+@routes.post(WELCOME + "/{questionnaire_id}/message", scope="Pipeline.Update", again=UNSENT)
 async def send_message(visit: Visit) -> Response:
-    pipeline_id = await visit.reading(_pipeline)
-    try:
-        test, result = await test_messages.send(
-            visit.pool,
-            test_messages.ask,
-            **visit.acting,
-            **visit.ids,
-            pipeline_id=pipeline_id,
-            request=QueueItemRequest(
-                responder_channel_identifier=visit.form.text("email"), locale=visit.form.text("locale") or None
-            ),
-            draw=random.random,
-        )
-    except (errors.Invalid, errors.Conflict, errors.TooMany, errors.Unavailable) as refusal:
-        return await _message_form(visit, refusal)
-    return await _message_form(visit, sent=sent_of(visit, test, result))
+    path, form = {**visit.ids, "pipeline_id": await visit.reading(_pipeline)}, visit.form
+    return await _message_form(visit, sent=await tested(visit, form.text("email"), form.text("locale"), **path))
 
 
 @routes.post(CLOSING, scope="Organization.Update")

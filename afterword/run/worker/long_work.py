@@ -2,9 +2,10 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
+from types import ModuleType
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 from uuid import UUID
 
@@ -43,12 +44,12 @@ logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 class LongWorker(ABC, Generic[Job]):
     """Claims, renews and releases the jobs of one table; a kind of long work adds `work` and `fail`."""
 
+    leases: Leases[Job]  # of the table
     counts_unavailable: ClassVar[bool] = False  # whether a database that is away, or too slow, is a failed attempt
 
-    def __init__(self, pool: Pool, owner: UUID, leases: Leases[Job]) -> None:
+    def __init__(self, pool: Pool, owner: UUID) -> None:
         self._pool = pool
         self._owner = owner
-        self._leases = leases
 
     @abstractmethod
     async def work(self, job: Job, stop: asyncio.Event, /) -> None:
@@ -60,11 +61,11 @@ class LongWorker(ABC, Generic[Job]):
 
     async def run(self, stop: asyncio.Event, repeat: Repeat = repeat) -> None:
         """Work until `stop`; what is begun then is released."""
-        await repeat(lambda: self.work_next(stop), name=self._leases.table, seconds=POLL_SECONDS, stop=stop)
+        await repeat(lambda: self.work_next(stop), name=self.leases.table, seconds=POLL_SECONDS, stop=stop)
 
     async def work_next(self, stop: asyncio.Event) -> bool:
         """Give the job that has waited longest its turn; False: there is none, or it was lost meanwhile."""
-        job = await db.change_by_key(self._pool, self._leases.claim, owner=self._owner)
+        job = await db.change_by_key(self._pool, self.leases.claim, owner=self._owner)
         if job is None:
             return False
         if job.attempts > ATTEMPTS_MAX:
@@ -74,7 +75,7 @@ class LongWorker(ABC, Generic[Job]):
         try:
             await self.work(job, stop)
         except LeaseLost:
-            logger.info("a job was lost", table=self._leases.table)
+            logger.info("a job was lost", table=self.leases.table)
             return False  # and not at once back again, or two workers could take it from each other for ever
         except (errors.NotFound, errors.Conflict) as refusal:
             await db.change(self._pool, self.fail, job, refusal.detail, self._pool.clock.now())
@@ -93,11 +94,11 @@ class LongWorker(ABC, Generic[Job]):
             await asyncio.sleep(RENEW_SECONDS)
             with suppress(errors.Unavailable):  # then at the next time
                 now = self._pool.clock.now()
-                await db.change(self._pool, self._leases.renew, job=job, owner=self._owner, now=now)
+                await db.change(self._pool, self.leases.renew, job=job, owner=self._owner, now=now)
 
     async def _release(self, job: Job, *, is_tried: bool) -> None:
         """Let the next worker go on, or this one later; a job that has ended stays as it is."""
-        await db.change(self._pool, self._leases.release, job=job, owner=self._owner, is_tried=is_tried)
+        await db.change(self._pool, self.leases.release, job=job, owner=self._owner, is_tried=is_tried)
 
 
 class SteppedJob(LeasedJob, Protocol):
@@ -111,51 +112,43 @@ Stepped = TypeVar("Stepped", bound=SteppedJob)
 class StepWorker(LongWorker[Stepped]):
     """Works off some steps of a job, each a transaction, then some of the next job."""
 
-    def __init__(
-        self,
-        pool: Pool,
-        owner: UUID,
-        leases: Leases[Stepped],
-        *,
-        work: Callable[..., Awaitable[Stepped]],
-        fail: Callable[..., Awaitable[None]],
-        secret: bytes,
-    ) -> None:
-        super().__init__(pool, owner, leases)
-        self._step, self._fail, self._secret = work, fail, secret
+    module: ModuleType  # its `work` does a step, its `fail` ends a job
+
+    def __init__(self, pool: Pool, owner: UUID, *, secret: bytes) -> None:
+        super().__init__(pool, owner)
+        self._secret = secret
 
     async def work(self, job: Stepped, stop: asyncio.Event) -> None:
         for _ in range(STEPS_A_TURN):
             if stop.is_set():
                 return
             given: dict[str, Any] = {"owner": self._owner, "secret": self._secret, "now": self._pool.clock.now()}
-            job = await db.change(self._pool, self._step, job=job, **given)
+            job = await db.change(self._pool, self.module.work, job=job, **given)
             if job.has_ended:
                 return
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def fail(self, database: Database, job: Stepped, error: str | None, now: datetime) -> None:
-        await self._fail(database, job=job, owner=self._owner, error=error, now=now)
+        await self.module.fail(database, job=job, owner=self._owner, error=error, now=now)
 
 
 class Importer(StepWorker[ImportRecord]):
-    def __init__(self, pool: Pool, owner: UUID, *, secret: bytes) -> None:
-        super().__init__(pool, owner, IMPORTS, work=imports.work, fail=imports.fail, secret=secret)
+    leases, module = IMPORTS, imports
 
 
 class BatchWorker(StepWorker[Batch]):
-    def __init__(self, pool: Pool, owner: UUID, *, secret: bytes) -> None:
-        super().__init__(pool, owner, LEASES, work=batches.work, fail=batches.fail, secret=secret)
+    leases, module = LEASES, batches
 
 
 class Exporter(LongWorker[Export]):
     """Reads a batch, writes it while the next is read, and keeps the piece, to the end of the file."""
 
+    leases = EXPORTS
     counts_unavailable: ClassVar[bool] = True  # the next attempt reads less at once
 
     def __init__(self, pool: Pool, owner: UUID, reader: Replica | None = None) -> None:
         """`reader`: a standby that is read from once it has all that was there when the export was begun."""
-        super().__init__(pool, owner, EXPORTS)
+        super().__init__(pool, owner)
         self._reader = reader
 
     async def work(self, job: Export, stop: asyncio.Event) -> None:
@@ -210,10 +203,11 @@ SHIPPERS: Final = 2  # of a worker: a slow server holds up one of them
 class Shipper(LongWorker[RunRecord]):
     """Compares the days of an export on a timetable, and writes those that have changed."""
 
+    leases = RUNS
     counts_unavailable: ClassVar[bool] = True  # the next attempt reads less at once
 
     def __init__(self, pool: Pool, owner: UUID, site: Site) -> None:
-        super().__init__(pool, owner, RUNS)
+        super().__init__(pool, owner)
         self._site = site
 
     async def work(self, job: RunRecord, stop: asyncio.Event) -> None:

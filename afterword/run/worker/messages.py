@@ -5,7 +5,8 @@ Each is claimed in one transaction, sent outside of any, and settled in another.
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from types import ModuleType
 from typing import Any, ClassVar, Final, TypeVar
 
@@ -62,6 +63,7 @@ class _Messages(Flights[Claimed]):
 
     grace_seconds = 6.0
     send_seconds_max: ClassVar[float]
+    claims: Callable[..., Awaitable[Sequence[Claimed]]]
 
     def __init__(self, *, pool: Pool, site: Site, mail_from: str) -> None:
         super().__init__(pool=pool, site=site)
@@ -102,8 +104,8 @@ class _Messages(Flights[Claimed]):
     async def begin(self, claimed: Claimed, /) -> None:
         """Record that the message leaves now, where a repeat would do harm. Raises where it must not leave."""
 
-    @abstractmethod
-    async def claim_due(self, database: Database, limit: int, /) -> Sequence[Claimed]: ...
+    async def claim_due(self, database: Database, limit: int, /) -> Sequence[Claimed]:
+        return await self.claims(database, now=database.clock.now(), limit=limit)
 
     @abstractmethod
     async def compose(self, database: Database, claimed: Claimed, /) -> Message: ...
@@ -115,8 +117,9 @@ class _Messages(Flights[Claimed]):
     async def settle(self, database: Database, claimed: Claimed, message: Message | None, outcome: Outcome, /) -> None:
         """Record the outcome; `message` is None where it could not be composed."""
 
-    @abstractmethod
-    def address_of(self, claimed: Claimed, /) -> str: ...
+    def address_of(self, _claimed: Claimed, /) -> str:
+        """The address of a person, which no log may have; empty where it goes to none."""
+        return ""
 
 
 def _told(outcome: Outcome) -> tuple[messages.Outcome, str]:
@@ -136,13 +139,11 @@ class Notices(_Messages[mails.Mail]):
     slots = 20
     poll_seconds = 2.0
     send_seconds_max = mails.SEND_SECONDS_MAX
+    claims = staticmethod(mails.claim_mails)
 
     def __init__(self, *, pool: Pool, site: Site, channel: Channel, mail_from: str) -> None:
         super().__init__(pool=pool, site=site, mail_from=mail_from)
         self._channel = channel
-
-    async def claim_due(self, database: Database, limit: int) -> Sequence[mails.Mail]:
-        return await mails.claim_mails(database, now=database.clock.now(), limit=limit)
 
     async def compose(self, database: Database, mail: mails.Mail) -> Message:
         if mail.email is None or not (mail.notices or mail.purpose):
@@ -174,15 +175,12 @@ class Calls(_Messages[Any]):
     def __init__(self, work: ModuleType, *, pool: Pool, site: Site, caller: http.Caller | None = None) -> None:
         super().__init__(pool=pool, site=site, mail_from="")
         self.name = work.__name__.rpartition(".")[2]
-        self._work = work
+        self._work, self.claims = work, work.claim_calls
         self._caller = caller or http.Caller(allowed=site.networks)
 
     async def run(self, stop: asyncio.Event, repeat: Repeat = repeat) -> None:
         async with self._caller:
             await super().run(stop, repeat)
-
-    async def claim_due(self, database: Database, limit: int) -> Sequence[Any]:
-        return await self._work.claim_calls(database, now=database.clock.now(), limit=limit)
 
     async def compose(self, database: Database, message: Any) -> Any:
         composed = await self._work.compose(database, message=message, site=self._site, now=database.clock.now())
@@ -196,9 +194,6 @@ class Calls(_Messages[Any]):
     async def settle(self, database: Database, message: Any, composed: Any, outcome: Outcome) -> None:
         now, was = database.clock.now(), composed is not None
         await self._work.settle(database, message=message, composed=was, outcome=outcome, now=now, jitter=jitter())
-
-    def address_of(self, _message: Any) -> str:
-        return ""
 
 
 class _AccountMessages(_Messages[Claimed]):
@@ -221,9 +216,7 @@ class CaseMessages(_AccountMessages[messages.Message]):
     slots = 10
     poll_seconds = 1.0
     send_seconds_max = messages.SEND_SECONDS_MAX
-
-    async def claim_due(self, database: Database, limit: int) -> Sequence[messages.Message]:
-        return await messages.claim_due(database, now=database.clock.now(), limit=limit)
+    claims = staticmethod(messages.claim_due)
 
     async def compose(self, database: Database, message: messages.Message) -> Message:
         case = {"organization_id": message.organization_id, "alert_instance_id": message.alert_instance_id}
@@ -273,10 +266,7 @@ class TestMessages(_AccountMessages[TestMessage]):
     slots = 10  # one that hangs holds its own, and nobody else's test
     poll_seconds = 0.5
     send_seconds_max = test_messages.SEND_SECONDS_MAX
-
-    async def claim_due(self, database: Database, limit: int) -> Sequence[TestMessage]:
-        now = database.clock.now()
-        return await test_messages.claim_test_messages(database, channel_ids=CHANNEL_IDS, now=now, limit=limit)
+    claims = staticmethod(partial(test_messages.claim_test_messages, channel_ids=CHANNEL_IDS))
 
     async def compose(self, database: Database, test: TestMessage) -> Message:
         sender, now = self._mail_from, database.clock.now()

@@ -94,26 +94,15 @@ async def list_account_ids(db: Database, *, organization_id: str, channel_id: in
 
 
 async def _insert_endpoint(
-    db: Database,
-    *,
-    organization_id: str,
-    inbound_id: str,
-    account_id: str,
-    adapter: str,
-    settings: bytes | None,
-    now: datetime,
+    db: Database, *, organization_id: str, columns: Mapping[str, object], settings: bytes | None
 ) -> bool:
-    """Add it; False if the account has one of that form."""
+    """Add it; False if the account has one of that form. `columns`: inbound_id, account_id, adapter, created_time."""
     return await db.touches(
         """insert into inbound_endpoint (organization_id, inbound_id, account_id, adapter, settings, created_time)
-           values ($1, $2, $3, $4, $5, $6)
+           select $1, s.inbound_id, s.account_id, s.adapter, $3, s.created_time
+           from jsonb_populate_record(null::inbound_endpoint, $2) s
            on conflict (organization_id, account_id, adapter) do nothing""",
-        organization_id,
-        inbound_id,
-        account_id,
-        adapter,
-        settings,
-        now,
+        *(organization_id, columns, settings),
     )
 
 
@@ -192,16 +181,8 @@ async def open_endpoint(
     sealed = None
     if settings is not None:
         sealed = sealing.seal(json.dumps(settings), secret=site.secret, context=_context(organization_id, inbound_id))
-    is_new = await _insert_endpoint(
-        db,
-        organization_id=organization_id,
-        inbound_id=inbound_id,
-        account_id=account_id,
-        adapter=adapter,
-        settings=sealed,
-        now=now,
-    )
-    if not is_new:
+    columns = {"inbound_id": inbound_id, "account_id": account_id, "adapter": adapter, "created_time": now}
+    if not await _insert_endpoint(db, organization_id=organization_id, columns=columns, settings=sealed):
         raise AlreadyOpen("The account has an address of this form already. Close it first to make another.")
     return inbound_id, key
 

@@ -18,7 +18,7 @@ from afterword.core.wire.imports import REFERENCE, VALUE_CHARACTERS_MAX, Repair,
 from afterword.core.wire.tables import ADDRESS, PROBLEM, UTF8, Reading
 from afterword.errors import Sentence
 from afterword.kit.db import Database
-from afterword.kit.ui.lists import address
+from afterword.kit.ui.lists import address, read_number
 from afterword.kit.web import headers, html
 from afterword.sending.intake import lists
 from afterword.sending.intake.imports import service as imports_service
@@ -127,7 +127,6 @@ async def _alike(visit: Visit, refusal: errors.Refusal | None = None) -> Respons
 
 
 REFRESH_SECONDS: Final = "2"
-NUMBER_DIGITS: Final = 6  # of a row
 
 
 @routes.post(f"{ONE}/repair", scope="Queue.Create")
@@ -297,8 +296,7 @@ async def _failed(visit: Visit, db: Database, job: ImportRecord, here: str) -> d
     if not job.rows_failed:
         return {"failed": [], "next_url": "", "kinds": []}
     after, key = visit.query.get("after", ""), {"organization_id": job.organization_id, "import_id": job.import_id}
-    number = int(after) if after.isascii() and after.isdigit() and len(after) <= NUMBER_DIGITS else 0
-    rows = await imports_service.list_failed_rows(db, **key, after=number, limit=ROWS + 1)
+    rows = await imports_service.list_failed_rows(db, **key, after=read_number(after) or 0, limit=ROWS + 1)
     next_url = f"{here}?after={rows[ROWS - 1].row}#faulty" if len(rows) > ROWS else ""
     return {"failed": rows[:ROWS], "next_url": next_url, "kinds": await lists.list_problems(db, **key)}
 

@@ -27,7 +27,6 @@ from afterword.kit.web import static
 from afterword.kit.web.mails import mail_page
 from afterword.sending.channels.outbox import CAPTURED
 from afterword.sending.intake import test_messages
-from afterword.sending.intake.test_messages import TestMessage, TestResult
 from afterword.sending.messages.composing import authored
 from afterword.sending.pipelines.resources import UNITS, PipelineUpdate, date_title
 from afterword.sending.pipelines.store import Pipeline
@@ -40,6 +39,7 @@ from afterword.sending.screens.queue_items import reason_text
 REMINDERS_MAX: Final = 3
 INPUTS: Final = {one.name: one for one in inputs_of(Pipeline)}
 INPUTS["target_url"] = replace(INPUTS["target_url"], required=True)  # only pipelines of webhooks have the part
+UNSENT: Final = (errors.Invalid, errors.Conflict, errors.TooMany, errors.Unavailable)  # why a test is not sent
 
 routes = Screens()
 
@@ -288,25 +288,23 @@ async def mail(visit: Visit, db: Database) -> Response:
 @routes.post(f"{ONE}/test", scope="Pipeline.Update")
 async def send_test(visit: Visit) -> Response:
     try:
-        test, result = await test_messages.send(
-            visit.pool,
-            test_messages.ask,
-            **visit.ids,
-            request=QueueItemRequest(
-                responder_channel_identifier=visit.form.text("recipient"), locale=visit.form.text("test_locale") or None
-            ),
-            **visit.acting,
-            draw=random.random,
-        )
-    except (errors.Invalid, errors.Conflict, errors.TooMany, errors.Unavailable) as refusal:
+        sent = await tested(visit, visit.form.text("recipient"), visit.form.text("test_locale"), **visit.ids)
+    except UNSENT as refusal:
         wrong = [errors.FieldError(one.code, one.message, pointer="/recipient") for one in refusal.errors]
         shown = type(refusal)(refusal.detail, errors=wrong) if wrong else refusal
         return await _show_message(visit, shown)
-    return await _show_message(visit, sent=sent_of(visit, test, result))
+    return await _show_message(visit, sent=sent)
 
 
-def sent_of(visit: Visit, test: TestMessage, result: TestResult) -> dict[str, Any]:
-    """The outcome of a test message, and the pages of its answer and of its text where it was kept."""
+async def tested(visit: Visit, recipient: str, locale: str, **path: str) -> dict[str, Any]:
+    """Send a test message; its outcome, and the pages of its answer and of its text where it was kept. Raises UNSENT.
+
+    `locale`: empty for the one of the pipeline, or of the person.
+    """
+    request = QueueItemRequest(responder_channel_identifier=recipient, locale=locale or None)
+    test, result = await test_messages.send(
+        visit.pool, test_messages.ask, request=request, draw=random.random, **path, **visit.acting
+    )
     is_kept = result.reply == CAPTURED
     return {
         "outcome": result.outcome,

@@ -23,7 +23,7 @@ from afterword.core.scheduling.statuses import PUBLIC_ITEM, Item
 from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.nouns.declaration import version_of
-from afterword.kit.ui.lists import Listing, address, page_links, page_of
+from afterword.kit.ui.lists import Listing, address, page_links, page_of, read_number
 from afterword.kit.ui.text import address_text, near_moment
 from afterword.kit.web import html
 from afterword.sending.intake import sequences
@@ -124,7 +124,7 @@ async def done_page(visit: Visit) -> Response:
             db,
             organization_id=visit.caller.organization_id,
             sequence_id=rule.sequence_id,
-            before=int(before) if before.isascii() and before.isdecimal() and len(before) < 19 else None,  # noqa: PLR2004
+            before=read_number(before, 18),
             limit=ROWS + 1,
         )
     here = f"{SEQUENCES}/{rule.sequence_id}"

@@ -13,7 +13,6 @@ from afterword.asking.instances import choices
 from afterword.asking.instances.store import Instance
 from afterword.core.wire.site import Site
 from afterword.kit import db
-from afterword.kit.db.retention import prune
 from afterword.run.worker.retention import RETENTION
 from tests.asking.instances.spam.test_service import DOUBTFUL, judge, seen, told
 from tests.browser import markup
@@ -26,6 +25,7 @@ from tests.listening.reports.conftest import (
     make_questionnaire,
     now as now,  # noqa: PLC0414  a fixture
 )
+from tests.pruning import prune_of as prune
 
 MINUTE = timedelta(minutes=1)
 CHROME = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/130.0.0.0 Safari/537.36"

@@ -48,6 +48,7 @@ async def test_draft_and_report(office: Office, browser: Browser) -> None:
     only = text_of(await browser.get(f"{path}/import?show=left_out"))
     assert ("A map" in only, "Which cake?" in only) == (True, False)
     assert "There is nothing of this kind." in text_of(await browser.get(f"{path}/import?show=taken&begin=999"))
+    assert 200 == (await browser.get(f"{path}/import?begin=123456x")).status_code
     overview = text_of(await browser.get(path))
     assert ("Import report, LimeSurvey" in overview, "bakery" in overview) == (True, True)
 

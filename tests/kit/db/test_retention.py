@@ -3,7 +3,8 @@
 from datetime import UTC, datetime, timedelta
 
 from afterword.kit import db
-from afterword.kit.db.retention import Retention, prune
+from afterword.kit.db.retention import Retention
+from tests.pruning import prune_of as prune
 
 NOW = datetime(2026, 11, 29, tzinfo=UTC)
 SHELF = Retention(table="shelf", key="shelf_id", time="made_time", age=timedelta(days=7), also="o.note is not null")

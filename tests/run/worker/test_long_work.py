@@ -37,7 +37,8 @@ class Held:
 class Work(LongWorker[Any]):
     def __init__(self, pool: db.Pool, job: Job | None, error: Exception | None = None) -> None:
         self.held, self.error, self.failed = Held(job, []), error, list[str | None]()
-        super().__init__(pool, uuid.uuid4(), cast("Any", self.held))
+        super().__init__(pool, uuid.uuid4())
+        self.leases = cast("Any", self.held)
 
     async def work(self, job: Any, stop: asyncio.Event) -> None:
         if self.error is not None:
