@@ -463,7 +463,7 @@ def _numbers(words: Texts, counts: Mapping[str, int]) -> list[tuple[int, str]]:
         ),
         (ended, words.plural("{n} message that was not sent", "{n} messages that were not sent", ended)),
         (answered, words.plural("{n} response", "{n} responses", answered)),
-        (cases, words.plural("{n} case with its comments", "{n} cases with their comments", cases)),
+        (cases, words.plural("{n} case with its comments and mails", "{n} cases with their comments and mails", cases)),
     ]
 
 

@@ -251,7 +251,7 @@ async def test_copy_and_erasure(desk: Desk, known: Known) -> None:
         assert 2 == await desk.value("select count(*) from audit_entry where action = 'downloaded'")
 
         page = await page_of(client, f"{path}/erasure")
-        for text in ("1 response", "2 planned messages, which will be cancelled", "1 case with its comments"):
+        for text in ("1 response", "2 planned messages, which will be cancelled", "1 case with its comments and mails"):
             assert text in page, text
         assert 422 == (await client.post(f"{path}/erasure", data={"reason": "x" * 501})).status_code
         begun = await client.post(f"{path}/erasure", data={"mode": "erase", "suppress": "1", "reason": "Letter"})
