@@ -383,6 +383,22 @@ async def test_printed(browser: Browser, house: House, owner: httpx2.AsyncClient
     await context.close()
 
 
+@pytest.mark.parametrize("locale", ["de", "el"])
+async def test_labels_on_a_narrow_page(browser: Browser, house: House, owner: httpx2.AsyncClient, locale: str) -> None:
+    """No word of a label is cut in two at 320 pixels, such as “Zurückgewonnen”."""
+    context = await browser.new_context(viewport={"width": 320, "height": 800}, locale=locale)
+    await context.add_cookies(
+        [{"name": one.name, "value": one.value or "", "url": house.url} for one in owner.cookies.jar]
+    )
+    page = await context.new_page()
+    for path in ("/console/cases/figures", "/console/reports/ready/funnel"):
+        await page.goto(f"{house.url}{path}")
+        widths = await page.evaluate(_WORDS)
+        assert widths, path
+        assert [] == [one for one in widths if one["word"] > one["label"]], path
+    await context.close()
+
+
 @pytest.mark.parametrize("path", ["/console/cases/figures", "/console/reports/comments"])
 async def test_wide_tables_on_a_tablet(browser: Browser, house: House, owner: httpx2.AsyncClient, path: str) -> None:
     """No column is cut off where the rail leaves little room, with long German words."""
@@ -427,6 +443,17 @@ async def faults_of(context: BrowserContext, address: str, path: str) -> Mapping
     return found
 
 
+# The widths of the words of labels, and of their labels, in pixels.
+_WORDS: Final = """() => {
+  const pen = document.createElement("canvas").getContext("2d");
+  return [...document.querySelectorAll("td[data-label]:not(.first)")].flatMap((cell) => {
+    const label = getComputedStyle(cell, "::before");
+    pen.font = `${label.fontWeight} ${label.fontSize} ${label.fontFamily}`;
+    return cell.dataset.label.split(/\\s+/).map((word) => ({
+      text: word, word: Math.floor(pen.measureText(word).width), label: parseFloat(label.width)
+    }));
+  });
+}"""
 _WIDTH: Final = """direction => {
   document.documentElement.dir = direction;
   const root = document.documentElement;
