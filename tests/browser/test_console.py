@@ -298,7 +298,7 @@ async def test_end_of_a_month(browser: Browser, house: House) -> None:
             assert not await guest.locator("a[href*=responses]").count()
             await page.goto(report)
             await page.get_by_role("button", name="Disable").click()
-            await page.get_by_text("Removed.").wait_for()
+            await page.get_by_text("The link is disabled.").wait_for()
             await guest.reload()
             assert not await guest.get_by_role("row", name="Harbour Street").count()
         await page.get_by_role("link", name="Mail it to me regularly").click()
