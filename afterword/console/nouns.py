@@ -261,8 +261,8 @@ class _NounScreens:
 
 async def _names(visit: Visit, db: Database, responder_ids: Collection[str]) -> dict[str, str]:
     """The names of people that the reader may see, by id."""
-    may_read = "Responder Value.Read" in visit.caller.scopes
-    keys = [(visit.caller.organization_id, one) for one in responder_ids if may_read]
+    caller = visit.caller
+    keys = [(caller.organization_id, one) for one in responder_ids if "Responder Value.Read" in caller.scopes]
     found = await responders.list_responders(db, keys=keys) if keys else []
     return {one.responder_id: name for one in found if (name := name_of(one.metadata))}
 

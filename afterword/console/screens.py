@@ -118,8 +118,7 @@ class Form(msgspec.Struct, frozen=True):
 
     def file(self, name: str = "file") -> bytes | None:
         """None where none was chosen. Raises Invalid for an empty one."""
-        content = self.files.get(name)
-        if content is not None and not content.strip():
+        if (content := self.files.get(name)) is not None and not content.strip():
             raise errors.Invalid.at(f"/{name}", "too_short", "This file is empty.")
         return content
 

@@ -45,6 +45,10 @@ COMMENT_CHARACTERS_MAX: Final = 400
 QUOTED: Final[tuple[tuple[Marked, str], ...]] = (("Best comment", "promoter"), ("Worst comment", "detractor"))
 ASKED: Final[Marked] = "{organization} would like to mail you “{report}” {regularly}."
 MAILED: Final[Marked] = "{organization} mails you “{report}” {regularly}."
+STOPPED: Final[tuple[Marked, Marked]] = (
+    "These e-mails are stopped",
+    "They are no longer sent. People with a login can turn them on again in the console, under Reports.",
+)
 STOP: Final = "/console/digest"
 CONSENT: Final = "/console/digest-consent"
 
@@ -316,8 +320,7 @@ async def confirm_link(guest: Guest, db: Database) -> Response:
         return _agreed(guest)
     title = words("Get these figures by mail?") if is_consent else words("Stop these e-mails?")
     button = words("Agree, and get the mail") if is_consent else words("Stop these e-mails")
-    sentence = ASKED if digest.is_asked else MAILED
-    text = await _said(db, words, installation(digest.organization_id), digest, sentence)
+    text = await _said(db, words, installation(digest.organization_id), digest, ASKED if digest.is_asked else MAILED)
     return guest.page("digest_stop.html", title=title, text=text, action=guest.request.url.path, button=button)
 
 
@@ -350,9 +353,8 @@ def _agreed(guest: Guest) -> Response:
 
 
 def _ended(guest: Guest) -> Response:
-    words = guest.words
-    text = words("They are no longer sent. People with a login can turn them on again in the console, under Reports.")
-    return guest.page("shared_ended.html", title=words("These e-mails are stopped"), text=text)
+    title, text = map(guest.words, reports.WORDS[errors.Gone.status] if _is_consent(guest) else STOPPED)
+    return guest.page("shared_ended.html", title=title, text=text)
 
 
 @routes.get(MAILS, scope="Report.Read", for_limited="part")

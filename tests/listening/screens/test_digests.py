@@ -170,7 +170,7 @@ class TestOtherAddress:
             assert "Open it in the console" not in mail.text
             assert "mails you “Overview” every week." in plain((await guest.get(stop_of(mail))).text)
             assert "These e-mails are stopped" in (await guest.post(stop_of(mail))).text
-            assert "These e-mails are stopped" in (await guest.get(link)).text
+            assert "This link has expired" in (await guest.get(link)).text
         assert [] == await due(shops, now + timedelta(days=20))
 
     async def test_refused_by_the_first_mail(self, shops: House, now: datetime, browser: Browser) -> None:
@@ -183,11 +183,15 @@ class TestOtherAddress:
 
     async def test_forgotten_after_a_week(self, shops: House, now: datetime, browser: Browser) -> None:
         await add(browser, recipient="ann@elsewhere.example")
-        assert 1 == len(await due(shops, now + timedelta(seconds=1)))
+        [question] = await due(shops, now + timedelta(seconds=1))
         async with db.connection(shops.pool) as database:
             kept = await database.fetch_value("select count(*) from notice_mail where recipient like 'ann@%'")
         assert 0 == kept, "the address leaves with its mail"
         assert [] == await due(shops, now + timedelta(days=8))
+        [link] = {*re.findall(r"/console/digest-consent/[\w/-]+", question.text)}
+        async with browser_of(shops.pool) as guest:
+            late = (await guest.get(link)).text
+        assert ("This link has expired" in late, "no longer sent" in late) == (True, False)
         assert "No report is mailed yet." in (await browser.get(MAILS)).text
 
     async def test_a_user_gets_links(self, shops: House, now: datetime, browser: Browser) -> None:
