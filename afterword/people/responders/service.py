@@ -184,7 +184,8 @@ async def update(
     )
     if after == before:
         return before
-    return (await _update(db, [after], now, actor))[0]
+    changed = await _update(db, [after], now, actor)
+    return changed[0]
 
 
 async def unsubscribe(db: Database, *, address: Address, now: datetime) -> None:

@@ -200,7 +200,8 @@ async def delete_provider(call: Call[None], db: Database) -> None:
     description="Nothing is sent through it until the pause is deleted. Due items wait, and no attempt is counted.",
 )
 async def pause_provider(call: Call[PauseRequest], db: Database) -> Answer:
-    return _answer(call, await service.pause(db, caller=call.caller, **call.ids, reason=call.body.reason))
+    paused = await service.pause(db, caller=call.caller, **call.ids, reason=call.body.reason)
+    return _answer(call, paused)
 
 
 @routes.delete(

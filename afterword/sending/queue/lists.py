@@ -665,7 +665,8 @@ async def count_all_items(call: Call[None], db: Database) -> Answer:
     f"At most {OVERLAPS_MAX} pipelines, those that wrote to most of them first.",
 )
 async def list_overlaps_of_pipeline(call: Call[None], db: Database) -> Answer:
-    return Answer(await list_overlaps(db, caller=call.caller, pipeline_id=call.query.pipeline_id, now=call.now))
+    found = await list_overlaps(db, caller=call.caller, pipeline_id=call.query.pipeline_id, now=call.now)
+    return Answer(found)
 
 
 @routes.get(

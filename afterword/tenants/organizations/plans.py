@@ -242,7 +242,8 @@ async def add_extra_credits(db: Database, *, plan_id: str, extra_credits: int, n
 
 async def cancel_plan(db: Database, *, plan_id: str, now: datetime) -> Plan:
     """End a plan. Raises NotFound. Answers are still counted: without another plan nothing more is sent."""
-    return await _write(db, replace(await _claim_plan(db, plan_id), state="cancelled"), now=now)
+    plan = await _claim_plan(db, plan_id)
+    return await _write(db, replace(plan, state="cancelled"), now=now)
 
 
 async def turn_plans(db: Database, *, now: datetime, limit: int) -> int:
