@@ -51,7 +51,8 @@ async def list_instances_of_alert(call: Call[None], db: Database) -> Rows[alert_
 
 @instance_routes.get(CASE, for_limited="part", answer=store.ALERT_INSTANCE, summary="Get Alert Instance")
 async def get_alert_instance(call: Call[None], db: Database) -> alert_instances.Case:
-    return alert_instances.visible(await alert_instances.get(db, caller=call.caller, **call.ids), call.caller)
+    case = await alert_instances.get(db, caller=call.caller, **call.ids)
+    return alert_instances.visible(case, call.caller)
 
 
 @instance_routes.patch(

@@ -15,7 +15,8 @@ def write_whole(path: Path, content: bytes) -> None:
     part = part_of(path)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
-        with open(part, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        part.unlink(missing_ok=True)  # it could be another's, or readable by others
+        with open(part, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

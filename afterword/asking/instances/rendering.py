@@ -182,7 +182,8 @@ def thank_you_page(
 
 def chosen_ending(answer_page: AnswerPage) -> Ending | None:
     """A test sees the ending with a coupon too, and an example in place of a code."""
-    return answer_page.sequence.ending(None if answer_page.issued.test else answer_page.context.coupons.keys())
+    pools = None if answer_page.issued.test else answer_page.context.coupons.keys()
+    return answer_page.sequence.ending(pools)
 
 
 def _coupon(answer_page: AnswerPage, ending: Ending) -> Coupon | None:

@@ -109,7 +109,8 @@ async def read_conditions(
     node = conditions.read(document, "/conditions", findings, scope)
     findings.check()
     caller.require_values(leaf.subject for leaf in conditions.leaves_of(node))
-    return node, (await list_facts(db, **own, instance_ids=[instance_id])).get(instance_id, {})
+    found = await list_facts(db, **own, instance_ids=[instance_id])
+    return node, found.get(instance_id, {})
 
 
 UPDATED: Final = "questionnaire_instance.updated"

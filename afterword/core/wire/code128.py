@@ -46,4 +46,5 @@ def values_of(text: str) -> list[int]:
     if pairs and pairs < len(text):
         values.append(_CODE_B)
     values += [ord(one) - _FIRST for one in text[pairs:]]
-    return [*values, sum(value * max(1, place) for place, value in enumerate(values)) % 103, _STOP]
+    check = sum(value * max(1, place) for place, value in enumerate(values)) % 103
+    return [*values, check, _STOP]

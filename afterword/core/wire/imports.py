@@ -483,7 +483,8 @@ def _missing(columns: Sequence[str], *, separator: str, names: Sequence[str]) ->
     if ADDRESS in columns:
         return []
     other = [one for one in SEPARATORS if one != separator and len(names) == 1 and one in names[0]]
-    return [FieldError("required", NO_ADDRESS_OTHER_SEPARATOR if other else NO_ADDRESS, pointer=f"/{ADDRESS}")]
+    message = NO_ADDRESS_OTHER_SEPARATOR if other else NO_ADDRESS
+    return [FieldError("required", message, pointer=f"/{ADDRESS}")]
 
 
 def _too_many(columns: Sequence[str]) -> list[FieldError]:

@@ -221,4 +221,5 @@ def _share(cells: Sequence[str], fits: Callable[[str], object]) -> float:
 
 def _tokens(name: str) -> frozenset[str]:
     """The words of a name, without those that say nothing about the person."""
-    return frozenset(map(plain, _TOKEN.findall(_CAMEL.sub(" ", name)))) - _EMPTY_WORDS
+    parted = _CAMEL.sub(" ", name)
+    return frozenset(map(plain, _TOKEN.findall(parted))) - _EMPTY_WORDS

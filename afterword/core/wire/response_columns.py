@@ -201,7 +201,8 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def _all(self) -> dict[str, None]:
         """All meanings, in the order in which they are offered."""
-        return dict.fromkeys([*MEMBERS, CHANNEL, *(meaning for meaning, _ in self._named())])
+        meanings = [*MEMBERS, CHANNEL, *(meaning for meaning, _ in self._named())]
+        return dict.fromkeys(meanings)
 
     @cached_property
     def _names(self) -> tuple[dict[str, set[str]], dict[str, set[str]]]:

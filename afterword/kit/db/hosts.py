@@ -52,6 +52,7 @@ SAID = (  # by a server or the driver: nothing is wrong with the statement
 )
 AWAY = (*SAID, TimeoutError, OSError)
 _REFUSED: Final = (asyncpg.LockNotAvailableError, asyncpg.InsufficientPrivilegeError, asyncpg.InvalidSchemaNameError)
+_WITHIN: Final = (*SAID, ConnectionResetError, *_REFUSED)  # a session that is open
 
 STARVED: Final = (
     f"The database took a connection and gave no answer on it within {ANSWER_SECONDS_MAX} seconds. A pooler before it "
@@ -228,11 +229,7 @@ async def open_session(url: str, settings: Mapping[str, str] = SESSION_SETTINGS)
         try:
             raw = await hosts.connect(url, server_settings=settings)
             stack.callback(raw.terminate)
-            refusals = (
-                *SAID,
-                ConnectionResetError,
-                *_REFUSED,
-            )  # other errors of files and sockets are not the database's
+            refusals = _WITHIN  # other errors of files and sockets are not the database's
             await limit_transactions(raw, seconds=0)
             yield raw
         except refusals as error:

@@ -95,7 +95,8 @@ async def welcome(visit: Visit, db: Database) -> Response:
     """Go on where the set-up was left."""
     if await _questionnaires(visit, db):
         return html.redirect(HOME)
-    return html.redirect(QUESTIONNAIRE if (await _organization(visit, db)).version > 1 else PATH)
+    organization = await _organization(visit, db)
+    return html.redirect(QUESTIONNAIRE if organization.version > 1 else PATH)
 
 
 @routes.get(PATH, scope="Organization.Update")

@@ -42,7 +42,8 @@ async def _insert_items(  # any tenant: the documents name it
     db: Database, *, documents: Sequence[Mapping[str, object]]
 ) -> set[str]:
     """As `insert_items` of `sending/queue/store.py`; the ids of those whose `external_reference` was free."""
-    return {row["item_id"] for row in await db.fetch(f"{INSERTED_ITEMS} select item_id from item", documents)}
+    rows = await db.fetch(f"{INSERTED_ITEMS} select item_id from item", documents)
+    return {row["item_id"] for row in rows}
 
 
 async def list_items_by_reference(

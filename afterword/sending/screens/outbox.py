@@ -95,7 +95,8 @@ async def message_page(visit: Visit) -> Response:
 
 @routes.get(f"{ONE}/mail", scope="Queue.Read")
 async def mail(visit: Visit) -> Response:
-    return mail_page(outbox.content_of(await visit.find(outbox.get)).html, pages=visit.public_pages)
+    message = await visit.find(outbox.get)
+    return mail_page(outbox.content_of(message).html, pages=visit.public_pages)
 
 
 @routes.get(OUTBOX, scope="Queue.Read")
