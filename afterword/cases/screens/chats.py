@@ -1,30 +1,23 @@
 """Chats: a new one by its kind, and the page of one with its test."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from starlette.responses import Response
 
 from afterword import errors
 from afterword.cases import chats
-from afterword.cases.chats import CHAT, KIND_NAMES, Chat
+from afterword.cases.chats import CHAT, Chat
 from afterword.console.inputs import Options, document_of, filled, read_as
 from afterword.console.nouns import inputs_of, screens_of
 from afterword.console.screens import LANGUAGES, Database, Visit
+from afterword.core.messaging.chats import KINDS
 from afterword.kit.nouns import service as nouns, structs
-from afterword.kit.texts import Marked, own_name
+from afterword.kit.texts import own_name
 from afterword.kit.web import html
 
 CHATS: Final = "/console/settings/chats"
 NEW: Final = f"{CHATS}/new"
 ONE: Final = f"{CHATS}/{{chat_id}}"
-STEPS: Final[Mapping[str, Marked]] = {
-    "slack": "In Slack, make an app with Incoming Webhooks, add it to a channel, and copy its webhook URL.",
-    "teams": "In Teams, open Workflows of a channel, choose the template for webhook requests, and copy its URL.",
-    "google_chat": "In the space, open Apps and integrations, add a webhook, and copy its link.",
-    "mattermost": "In Mattermost, open Integrations, add an incoming webhook for a channel, and copy its URL.",
-    "webhook": "Each card arrives as JSON, by POST.",
-}
 INPUTS: Final = inputs_of(CHAT)
 
 
@@ -55,7 +48,7 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
         title=visit.words("New chat"),
         action=NEW,
         back=CHATS,
-        kinds=[(kind, visit.words(name), visit.words(STEPS[kind])) for kind, name in KIND_NAMES],
+        kinds=[(one.name, visit.words(one.label), visit.words(one.steps)) for one in KINDS.values()],
         kind=visit.form.text("kind") or "slack",
         **values,
     )
@@ -71,7 +64,7 @@ async def chat_page(visit: Visit) -> Response:
         chat=chat,
         here=f"{CHATS}/{chat.chat_id}",
         facts=[
-            (words("Kind"), words(dict(KIND_NAMES)[chat.kind])),
+            (words("Kind"), words(KINDS[chat.kind].label)),
             (words("Address"), chat.host),
             (words("Last card"), sent),
         ],

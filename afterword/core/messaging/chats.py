@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import msgspec
 
+from afterword.core.text.locales import Marked
+
 TITLE_CHARACTERS_MAX: Final = 150  # a header of Slack
 LABEL_CHARACTERS_MAX: Final = 75  # a button of Slack
 VALUE_CHARACTERS_MAX: Final = 300
@@ -43,6 +45,8 @@ class Kind(msgspec.Struct, frozen=True):
     """`hosts`: the ends that the host of an address has; none: any. `build`: the message of a card, to send as JSON."""
 
     name: str
+    label: Marked
+    steps: Marked  # there, until one has the address
     build: Callable[[Card], dict[str, Any]]
     hosts: tuple[str, ...] = ()
 
@@ -190,10 +194,33 @@ def _webhook(card: Card) -> dict[str, Any]:
 KINDS: Final[Mapping[str, Kind]] = {
     one.name: one
     for one in (
-        Kind("slack", _slack, ("hooks.slack.com", "hooks.slack-gov.com")),
-        Kind("teams", _teams, ("logic.azure.com", "api.powerplatform.com", "logic.azure.us", "api.powerplatform.us")),
-        Kind("google_chat", _google_chat, ("chat.googleapis.com",)),
-        Kind("mattermost", _mattermost),
-        Kind("webhook", _webhook),
+        Kind(
+            "slack",
+            "Slack",
+            "In Slack, make an app with Incoming Webhooks, add it to a channel, and copy its webhook URL.",
+            _slack,
+            ("hooks.slack.com", "hooks.slack-gov.com"),
+        ),
+        Kind(
+            "teams",
+            "Microsoft Teams",
+            "In Teams, open Workflows of a channel, choose the template for webhook requests, and copy its URL.",
+            _teams,
+            ("logic.azure.com", "api.powerplatform.com", "logic.azure.us", "api.powerplatform.us"),
+        ),
+        Kind(
+            "google_chat",
+            "Google Chat",
+            "In the space, open Apps and integrations, add a webhook, and copy its link.",
+            _google_chat,
+            ("chat.googleapis.com",),
+        ),
+        Kind(
+            "mattermost",
+            "Mattermost",
+            "In Mattermost, open Integrations, add an incoming webhook for a channel, and copy its URL.",
+            _mattermost,
+        ),
+        Kind("webhook", "Your own program", "Each card arrives as JSON, by POST.", _webhook),
     )
 }
