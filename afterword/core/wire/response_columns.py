@@ -33,7 +33,7 @@ CHANNEL: Final = "channel_id"
 CHANNELS: Final = {"email": 1, "sms": 2, "webhook": 3, "1": 1, "2": 2, "3": 3}
 FINISHED: Final = "finished"  # a column that says whether a response is complete
 _NAMES: Final[Mapping[str, str]] = WORDS["responses"]
-MEMBERS: Final = tuple(name for name in _NAMES if name != "technical")
+MEMBERS: Final = tuple(name for name in _NAMES if name != "technical" and not name.startswith("metadata."))
 NO: Final = frozenset({"", "-", "0", "n", "no", "false", "unchecked", "notselected", "nein", "non", plain("όχι")})
 UTC: Final = re.compile(r"\butc\b", re.IGNORECASE)
 IMPORT_ID: Final = '{"ImportId"'  # in the third row of Qualtrics
