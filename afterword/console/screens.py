@@ -251,9 +251,9 @@ class Visit(Guest):
     @property
     def only_name(self) -> str:
         """The title of the metadata that the limit is by; empty without a limit."""
-        name, own = self.session.only_where, self.session.only_title
+        name = self.session.only_where or ""
         product = next((one.title for one in metadata.PRODUCT if one.name == name), name)
-        return own or self.words(product) if name and product else ""
+        return self.session.only_title or self.words(product)
 
     @property
     def is_proven(self) -> bool:

@@ -101,9 +101,9 @@ async def list_runs(visit: Visit) -> Response:
                     "state": "" if one.finished_time else words("running"),
                     "when": words.moment(one.started_time, time_zone=visit.zone),
                     "more": words(
-                        "Older than {day}: {n} rows",
+                        "Older than {day}: {rows}",
                         day=words.date(one.before_time, time_zone=visit.zone),
-                        n=words.number(sum(one.counts.values())),
+                        rows=words.plural("{n} row", "{n} rows", sum(one.counts.values())),
                     ),
                 }
                 for one in found.items

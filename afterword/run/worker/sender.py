@@ -548,12 +548,8 @@ class Sender:
         if slot.dispatch.item.test:  # no provider has seen it
             return
         try:
-            is_closed = await self._accounts.learn(
-                slot.dispatch.account,
-                outcome,
-                channel_id=slot.dispatch.settings.pipeline.channel_id,
-                since=slot.dispatch.item.database_now,
-            )
+            channel_id, since = slot.dispatch.settings.pipeline.channel_id, slot.dispatch.item.database_now
+            is_closed = await self._accounts.learn(slot.dispatch.account, outcome, channel_id=channel_id, since=since)
         except errors.Unavailable:
             return
         if is_closed:

@@ -61,9 +61,10 @@ async def get_session(
         """select s.session_id, s.login_id, s.organization_id, s.user_id, s.proven_time, s.seen_time, u.email,
              coalesce(u.display_name, nullif(concat_ws(' ', u.first_name, u.last_name), ''), u.email) as user_name,
              u.locale as user_locale, u.role, u.application_ids, u.only_where, u.only_values,
-             (select t.title from metadata_definition t where t.organization_id = o.organization_id
-                and t.kind = 'questionnaire' and t.name = u.only_where
-              order by t.level <> 'organization' limit 1) as only_title,
+             case when u.only_where is not null then (
+               select t.title from metadata_definition t where t.organization_id = o.organization_id
+                 and t.kind = 'questionnaire' and t.name = u.only_where order by t.level <> 'organization' limit 1)
+               end as only_title,
              o.domain, o.display_name as organization_name,
              case when o.brand->>'logo' like '/%' then o.brand->>'logo' end as logo,
              coalesce(u.time_zone, o.time_zone) as time_zone, o.first_weekday, o.default_locale,
