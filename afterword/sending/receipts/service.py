@@ -366,8 +366,8 @@ async def _deliver(db: Database, organization_id: str, abouts: Sequence[_About],
         instance_id, report = about.item.questionnaire_instance_id, about.report
         if instance_id is None:
             continue
-        # By the provider's clock, but not before the item was sent and not after now.
-        time = min(max(report.time or now, about.item.dispatched_time or now), now)
+        # By the provider's clock, but not after now, and not before the item was sent, however late our clock is.
+        time = max(min(report.time or now, now), about.item.dispatched_time or now)
         if report.kind == "delivered" and report.is_proven:
             delivered[organization_id, instance_id] = time
         elif report.kind in {"bounced", "failed"}:

@@ -217,6 +217,14 @@ class TestProviders:
         assert 0 == await queue.take(replace(later, time=row["dispatched_time"]))
         assert delivered == await queue.value(instance, row["questionnaire_instance_id"])
 
+    async def test_no_delivery_is_before_its_message(self, queue: Queue) -> None:
+        """A process knows the database's clock but for a round trip."""
+        item = await sent(queue)
+        await queue.execute("update queue_item set dispatched_time = now() + interval '1 second'")
+        row = await queue.row(item)
+        assert 1 == await queue.take(Report(kind="delivered", item_id=item.item_id, time=row["dispatched_time"]))
+        assert row["dispatched_time"] == await queue.value("select delivered_time from questionnaire_instance")
+
     async def test_a_reminders_delivery_is_not_the_invitations(self, queue: Queue) -> None:
         item = await sent(queue)
         instance_id, now = (await queue.row(item))["questionnaire_instance_id"], await queue.now()

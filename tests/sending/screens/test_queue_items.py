@@ -187,6 +187,7 @@ WAITING = "/console/sending?tab=waiting"
 async def test_hours(client: Client, monkeypatch: pytest.MonkeyPatch, browser: httpx2.AsyncClient) -> None:
     for name in "abc":
         await client.create(responder_channel_identifier=f"{name}@example.com")
+    await client.queue.execute("update queue_item set due_time = due_time - interval '1 minute'")
     assert "Sending forecast" not in (await browser.get(WAITING)).text  # all are due
     await client.queue.execute(
         """update queue_item set due_time = date_trunc('hour', now()) + case
