@@ -106,8 +106,9 @@ class TestAnotherTimeline:
         await bench.queue.execute("insert into sending_worker (run_id, timeline) values ($1, 1)", OTHER)
         async with bench.worker():
             await self.is_at_work(bench)
-            await bench.queue.schedule("ben@example.com")
-            await standby.follow()
+            await bench.queue.schedule("ben@example.com", send_time=await bench.queue.now() + timedelta(hours=1))
+            await standby.follow()  # before it is sent, however slow
+            await bench.queue.execute("update queue_item set due_time = now() where status = 1")
             await bench.until_done()
             await standby.promote()
             await bench.until("select paused_time is not null from sending_guard")
