@@ -193,9 +193,9 @@ async def cancel(db: Database, *, caller: Caller, item: QueueItemRecord, result:
 
 async def cancel_all(db: Database, *, caller: Caller, item_ids: Sequence[str], result: str | None = None) -> set[str]:
     """Cancel those of the items that nobody has begun to send, and return their ids."""
-    items = await store.list_locked_items(db, organization_id=caller.organization_id, item_ids=item_ids)
-    open_items = [item for item in items if item.status in CANCELLABLE]
-    return {item.item_id for item in await _cancel(db, caller=caller, items=open_items, result=result)}
+    locked = await store.list_locked_items(db, organization_id=caller.organization_id, item_ids=item_ids)
+    items = [item for item in locked if item.status in CANCELLABLE]
+    return {item.item_id for item in await _cancel(db, caller=caller, items=items, result=result)} if items else set()
 
 
 async def _cancel(
@@ -344,7 +344,7 @@ async def move_all(db: Database, *, caller: Caller, item_ids: Sequence[str], mom
         wanted = edited(item, change)
         if wanted == editable(item):
             moved.add(item.item_id)
-        elif item.status == Item.SCHEDULED:
+        elif item.status == Item.SCHEDULED and item.pipeline_id in schedulers:  # whose pipeline was not removed
             with suppress(errors.Invalid):  # an address that is no longer taken
                 documents.append(changed(item, wanted, schedulers[item.pipeline_id])[0])
     if documents:

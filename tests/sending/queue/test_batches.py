@@ -136,6 +136,15 @@ class TestWork:
                 assert ("done", number, 0, 0, 0) == await ended(client, made["batch_id"])
             assert took[0] == took[1]
 
+    async def test_what_waits_in_a_removed_pipeline_can_only_be_cancelled(self, client: Client) -> None:
+        import_id = await imported(client, "a@example.com", "b@example.com")
+        filtered = {"import_id": import_id}
+        moved = await start(client, action="move", send_time=f"{YEAR}-06-02T10:00:00+00:00", filter=filtered)
+        cancelled = await start(client, action="cancel", filter=filtered)
+        await client.queue.execute("update pipeline set deleted_time = now()")
+        assert ("done", 0, 0, 0, 2) == await ended(client, moved["batch_id"])
+        assert ("done", 2, 0, 0, 0) == await ended(client, cancelled["batch_id"])
+
     async def test_cancel_what_waits(self, client: Client) -> None:
         ids = [(await client.create(send_time=LATER))["item_id"] for _ in range(3)]
         await client.create(send_time=f"{YEAR}-06-02T10:00:00+00:00")
