@@ -50,7 +50,7 @@ VALUE_CHARACTERS_MAX: Final = 20_000
 UPLOAD_BYTES_MAX: Final = 16_777_216  # the pictures of phones
 MB_BYTES: Final = 1_048_576
 LEAVING: Final = frozenset({f"{HOME}/logout", f"{HOME}/switch"})
-SECRETS: Final = frozenset({"password", "client_secret", "secret", "auth_token", "credential"})  # fields no page shows
+SECRETS: Final = {"password", "client_secret", "secret", "auth_token", "note_token", "kiosk_pin", "credential"}
 # Open to a person who must set up a second factor first.
 OWN_FACTORS: Final = (
     f"{HOME}/settings/account",

@@ -11,7 +11,9 @@ import pytest
 from afterword import errors
 from afterword.console import screens
 from afterword.kit import db
+from afterword.kit.nouns.declaration import is_unseen
 from afterword.sending.screens.provider_forms import FIELDS
+from tests.kit.nouns.declared import all_nouns
 from tests.tenants.logins.conftest import (
     PASSWORD,
     Browser,
@@ -75,6 +77,13 @@ def kept_of(page: str) -> dict[str, str]:
     """The fields of the form that can be sent again."""
     form = page.partition('<form method="post" class="stack"')[2].partition("</form>")[0]
     return {unescape(name): unescape(value) for name, value in HIDDEN.findall(form)}
+
+
+def test_secrets_are_known_by_their_names() -> None:
+    """A form that is kept to be sent again asks for them anew; a chat's form shows its address after a mistake, too."""
+    declared = {one.name for noun in all_nouns() for one in noun.members if is_unseen(one.role)}
+    typed = {one.name for fields in FIELDS.values() for one in fields if one.type == "secret"}
+    assert {"address"} == (declared | typed) - screens.SECRETS
 
 
 class TestLoggedOut:
