@@ -400,7 +400,7 @@ async def receive(db: Database, *, answer: Answer, now: datetime, organization_i
     quote = "\n".join((await get_feedback(db, **place)).lines(asked.locale))
     own = reply_text.own_words(answer.text, sent=[f"{asked.body}\n{quote}", *sent], received=received)
     files = [] if answer.text == "\n".join(answer.files) else answer.files
-    body = "\n".join([own[: BODY_CHARACTERS_MAX - sum(map(len, files)) - len(files)], *files])
+    body = "\n".join(one for one in (own[: BODY_CHARACTERS_MAX - sum(map(len, files)) - len(files)], *files) if one)
     whole = "\n".join([reply_text.readable(answer.text), *files])
     addresses = {asked.address.lower(), *(address.lower() for kind, address, _ in exchanged if kind != "incoming")}
     message = Message(

@@ -46,7 +46,7 @@ class TestFolder:
         assert "no_space" == (await timetable.get_schedule(schedule))["problem"]
 
     async def test_lost(self, timetable: Timetable) -> None:
-        """Where the files are gone, such as by another disk, all days are written anew, also after a killed run."""
+        """A run writes all days anew where the files are gone, such as by another disk, also after a killed run."""
         schedule = await timetable.schedule()
         instance = await timetable.respond({CSAT: Given(1)})
         await timetable.shift(instance, 3)
