@@ -1,7 +1,7 @@
 """Podman with a store of its own, and the images that the files of deploy/ name.
 
-PostgreSQL's and Caddy's are made from Debian's packages: no registry of images is asked. Podman is told to use runc and
-Debian's networks, which work where cgroups are of the first version.
+Debian's, PostgreSQL's and Caddy's are made from Debian's packages: no registry of images is asked. Podman is told to
+use runc and Debian's networks, which work where cgroups are of the first version.
 """
 
 import os
@@ -128,7 +128,16 @@ class Engine:
         (context / "start.sh").write_text(POSTGRES)
         for name, text in CONTAINERFILES.items():
             (context / "Containerfile").write_text(text.format(base=base))
-            self.run("buildah", "bud", "--quiet", "--isolation", "chroot", "--tag", name, context)
+            self.build(name, context)
+
+    def build(self, tag: str, context: Path) -> None:
+        self.run("buildah", "bud", "--quiet", "--isolation", "chroot", "--tag", tag, context)
+
+    def build_cluster(self) -> None:
+        """The image of deploy/ha, as its Containerfile says, on the Debian that it names."""
+        with self._building():
+            images.make_base(suite="bookworm", tag="docker.io/library/debian:12-slim")
+        self.build("localhost/afterword-ha", DEPLOY / "ha")
 
     def _wheel(self) -> Path:
         return next((self.folder / "dist").glob("afterword-*.whl"))
