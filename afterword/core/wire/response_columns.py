@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from afterword import errors
+from afterword.core.answers import values
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import PRODUCT, Declared
 from afterword.core.questionnaires.question_types import ADDRESS_FIELDS, CONTACT_FIELDS, YES_NO, Question
@@ -41,6 +42,8 @@ NO_LANGUAGE: Final = ("locale", "default")  # of Formbricks: that of the questio
 NOT_SHOWN: Final = "N/A"  # of LimeSurvey, for a question that was not asked
 BESIDE: Final = re.compile(r".*(_| - )(?=NPS_GROUP\Z|Option ID\Z)", re.DOTALL)  # of a score, and ids of choices
 _NUMBER: Final = re.compile(r"\s*(-?\d+)(?:[.,]0{1,2})?(?:\s*[-\u2013\u2014:=(]\s*(?!\d)(.*?))?\s*\Z", re.DOTALL)
+_FILLED: Final = re.compile(r"\$?\{[^{}]*\}")
+_TICK: Final = re.compile(r"(.+?)\s*\[[^\]]*\]\Z", re.DOTALL)  # of LimeSurvey: many choices, of which there is one
 _SPLIT: Final = re.compile(r"[;|\n]")
 _DATED: Final = re.compile(r"\s*(\d{1,2})[/-](\d{1,2})[/-]\d{2,4}")  # with dots the day comes first
 _OWN: Final = frozenset(f"metadata.{one.kind}.{one.name}" for one in PRODUCT)  # they give way to questions and people
@@ -141,7 +144,8 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
         found: dict[str, str] = {}
         for place, name in enumerate(table.names):
             question = self.questions.get(meanings[name].removeprefix("answer."))
-            if meanings[name] in {"started_time", "completed_time"} or (question and question.question.shape == "date"):
+            is_day = question is not None and question.question.shape in {"date", "date_time"}
+            if is_day or meanings[name] in {"started_time", "completed_time"}:
                 order = self.date_order(table.cells(place))
                 found[name] = said or order if order == ASK else order
                 if found[name] == ASK:
@@ -224,8 +228,16 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
         found = exact.get(text.casefold()) or bare.get(plain(text))
         if not found and (match := re.match(r"\W*[A-Za-z]?\d+\s*[.):]\s*(.+)", text, re.DOTALL)):  # "3. How …?"
             found = bare.get(plain(match[1]))
+        if not found and "{" in text:  # with what another answer filled in there
+            found = bare.get(plain(_FILLED.sub("", text)))
+        if not found and (match := _TICK.match(text)):
+            found = {one for one in bare.get(plain(match[1]), ()) if self._is_tick(one)}
         system = _SYSTEMS.get(plain(BESIDE.sub("", text)), set())
         return found.difference(_OWN) or system or found if found else system
+
+    def _is_tick(self, meaning: str) -> bool:
+        asked = self.questions.get(meaning.removeprefix("answer."))
+        return asked is not None and asked.question.shape == "consent"
 
     def _named(self) -> Iterator[tuple[str, str]]:
         """Each meaning with each name that a column of it may have."""
@@ -327,6 +339,18 @@ def _yes_no(_asked: Labelled, parts: Parts) -> Value:
 def _day(_asked: Labelled, parts: Parts) -> Value:
     text = parts.get("", "")
     return (written.iso(text)[: len("2026-12-05")] if text else None), None
+
+
+def _clock(_asked: Labelled, parts: Parts) -> Value:
+    """A time alone, or of a day, as LimeSurvey keeps it."""
+    text = parts.get("", "").strip()
+    whole = written.iso(text if written.is_date(text) else f"1970-01-01 {text}")
+    return (values.read_time(whole[len("1970-01-01 ") :]) if text else None), None
+
+
+def _moment(_asked: Labelled, parts: Parts) -> Value:
+    text = parts.get("", "")
+    return (values.read_date_time(written.iso(text)) if text else None), None
 
 
 def _choice(asked: Labelled, parts: Parts) -> Value:
@@ -431,4 +455,6 @@ _READERS: Final[Mapping[str, Callable[[Labelled, Parts], Value]]] = {
     "matrix": _matrix,
     "contact": _contact,
     "date": _day,
+    "time": _clock,
+    "date_time": _moment,
 }  # fmt: skip; others are texts
