@@ -82,6 +82,7 @@ test("questionnaires and their pipelines are there to choose from", async () => 
   const { loadOptions } = new afterword.Afterword().methods;
   const questionnaires = await loadOptions.getQuestionnaires.call(context({}));
   assert.ok(questionnaires.some((one) => one.value === QUESTIONNAIRE_ID && one.name));
+  assert.deepEqual(await loadOptions.getPipelines.call(context({ questionnaireId: "" })), []);
   const pipelines = await loadOptions.getPipelines.call(context({ questionnaireId: QUESTIONNAIRE_ID }));
   assert.ok(pipelines.some((one) => one.value === PIPELINE_ID && one.name));
 });

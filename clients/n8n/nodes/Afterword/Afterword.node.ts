@@ -279,8 +279,9 @@ export class Afterword implements INodeType {
         return found.map((one) => ({ name: String(one.display_name), value: String(one.questionnaire_id) }));
       },
       async getPipelines(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-        const questionnaire = segment(this.getCurrentNodeParameter("questionnaireId"));
-        const found = await list(this, `/q/questionnaire/${questionnaire}/pipeline`, LISTED_MAX);
+        const questionnaire = this.getCurrentNodeParameter("questionnaireId");
+        if (!questionnaire) return []; // nobody has chosen one yet
+        const found = await list(this, `/q/questionnaire/${segment(questionnaire)}/pipeline`, LISTED_MAX);
         return found.map((one) => ({ name: String(one.title), value: String(one.pipeline_id) }));
       },
     },
