@@ -296,8 +296,10 @@ export class Afterword implements INodeType {
         const found = await operation(this, index);
         results.push(...found.map((json) => ({ json, pairedItem: { item: index } })));
       } catch (error) {
-        if (!this.continueOnFail()) throw new NodeApiError(this.getNode(), error as JsonObject, { itemIndex: index });
-        results.push({ json: { error: (error as Error).message }, pairedItem: { item: index } });
+        const failure = new NodeApiError(this.getNode(), error as JsonObject, { itemIndex: index });
+        if (!this.continueOnFail()) throw failure;
+        const words = [failure.message, failure.description].filter(Boolean).join(": "); // the second says what is wrong
+        results.push({ json: { error: words }, pairedItem: { item: index } });
       }
     }
     return [results];
