@@ -300,21 +300,12 @@ def _choice(one: Making) -> Item:
     marks = [{code for code, _, each in found if each.get(name)} for name in ("showCommentArea", "isExclusive")]
     one.mark(codes, *marks)
     one.lose("choices.visibleIf" if any(each.get("visibleIf") for _, _, each in found) else "")
-    if source.get("choicesOrder") == "random":
-        one.item["randomize"] = True
-    if source["type"] == "dropdown" and one.item["type"] == "single_choice":
-        one.item["style"] = "dropdown"
-    _set_bounds(one, len(codes))
+    least, most = (source.get(f"{name}SelectedChoices") for name in ("min", "max"))
+    is_random = source.get("choicesOrder") == "random"
+    one.put_list(is_dropdown=source["type"] == "dropdown", is_random=is_random, least=least, most=most)
+    if one.item["type"] == "ranking" and source.get("selectToRankEnabled") and is_integer(most) and most > 0:
+        one.item["rank_max"] = min(most, len(codes))
     return {"codes": codes}
-
-
-def _set_bounds(one: Making, count: int) -> None:
-    bounds = [("choices_min", "minSelectedChoices"), ("choices_max", "maxSelectedChoices")]
-    if one.item["type"] == "ranking":
-        bounds = [("rank_max", "maxSelectedChoices")] if one.source.get("selectToRankEnabled") else []
-    if one.item["type"] in {"ranking", "multiple_choice"}:
-        found = {ours: one.source.get(theirs) for ours, theirs in bounds}
-        one.item |= {name: min(bound, count) for name, bound in found.items() if is_integer(bound) and bound > 0}
 
 
 def _rating(one: Making) -> Item | None:

@@ -177,10 +177,8 @@ class _Reader(msgspec.Struct):
                 one.entry.said("The label of its field for another answer is in English in all languages.")
         codes = one.put_choices(kind, labels)
         one.mark(codes, {"other"} if is_other else ())
-        if "minimal" in one.source.get("appearance", "") and one.item["type"] == "single_choice":
-            one.item["style"] = "dropdown"
-        if "randomize=true" in one.source.get("parameters", "").replace(" ", ""):
-            one.item["randomize"] = True
+        is_random = "randomize=true" in one.source.get("parameters", "").replace(" ", "")
+        one.put_list(is_dropdown="minimal" in one.source.get("appearance", ""), is_random=is_random)
         return codes
 
     def _pipe(self, entry: Entry) -> Pipe:

@@ -421,7 +421,7 @@ def _jumps_within(group: Group, group_index: int) -> Iterator[str]:
                 yield f"/groups/{group_index}/questions/{index}/jumps/{number}"
 
 
-_HIDDEN = frozenset({"key", "jumps", "translations"})
+_HIDDEN = frozenset({"key", "code", "jumps", "translations"})
 
 
 def content(
@@ -457,8 +457,8 @@ def content(
 
 
 def _question_content(question: Question) -> dict[str, object]:
-    """A localized question as JSON: the fields of its type, without keys, translations and jumps."""
-    bare = replace(question, rows=tuple(replace(row, key=None) for row in question.rows))
+    """A localized question as JSON: the fields of its type, without keys, codes, translations and jumps."""
+    bare = replace(question, rows=tuple(replace(row, key=None, code=None) for row in question.rows))
     return {name: value for name, value in questions.document_of(bare).items() if name not in _HIDDEN}
 
 
