@@ -138,9 +138,13 @@ def _found(condition: Condition | None) -> Condition:
 
 
 class Draft(msgspec.Struct):
-    """A document in the making. `languages`: our locales by the names of the file, the default first."""
+    """A document in the making. `languages`: our locales by the names of the file, the default first.
+
+    `pipe_of`: gives the pipe for the texts of each thing that is begun, whose entry it gets.
+    """
 
     languages: dict[str, str]
+    pipe_of: Callable[[Entry], Pipe] | None = None
     read: Read = msgspec.field(default_factory=Read)
     keys: Keys = msgspec.field(default_factory=Keys)
     asked: dict[str, Subject] = msgspec.field(default_factory=dict[str, Subject])
@@ -181,7 +185,8 @@ class Draft(msgspec.Struct):
         """Begins a question, an ending or a text, whose line says what becomes of it."""
         named = self.named(place) if kind in {"question", "ending"} else {}
         entry = Entry(kind, place, self.text(title) or place, named.get("key", ""))
-        return Making(self, entry, source or {}, item=named if kind == "question" else {})
+        pipe = self.pipe_of(entry) if self.pipe_of else None
+        return Making(self, entry, source or {}, pipe, item=named if kind == "question" else {})
 
     def named(self, name: str) -> Item:
         """A key for a question or an ending, and its name in the file where that is another."""
@@ -315,19 +320,16 @@ class Making(msgspec.Struct):
         self._labelled("rows", "key", given, labels)
         return given
 
-    def _labelled(
-        self, group: str, identity: str, given: Mapping[str, Any], labels: Sequence[tuple[str, object]]
-    ) -> None:
-        own = [{**parts.coded(identity, given[code], code), "label": str(given[code])} for code in dict(labels)]
-        self.item[group] = own
-        for one, label in zip(own, dict(labels).values(), strict=True):
+    def _labelled(self, group: str, name: str, given: Mapping[str, Any], labels: Sequence[tuple[str, object]]) -> None:
+        self.item[group] = [{**parts.coded(name, given[code], code), "label": str(given[code])} for code in given]
+        for one, label in zip(self.item[group], dict(labels).values(), strict=True):
             for locale, written in self.draft.texts(label).items():
                 text = self.entry.text(written, LABEL_CHARACTERS_MAX)
                 if text and locale == self.draft.locale:
                     one["label"] = text
                 elif text:
                     own = self.item.setdefault("translations", {}).setdefault(locale, {})
-                    own.setdefault(group, {})[str(one[identity])] = text
+                    own.setdefault(group, {})[str(one[name])] = text
 
     def mark(self, codes: Mapping[str, int | bool], other: Iterable[str], exclusive: Iterable[str] = ()) -> None:
         """Marks the choices that open a text, and of several those that exclude the others."""

@@ -99,6 +99,7 @@ class _Reader:
 
     def read(self) -> Read:
         survey, draft = self.survey, self.draft
+        draft.pipe_of = self._pipe
         if not items(survey.get("languages")) and not survey.get("defaultLanguage"):
             language = draft.begin("setting", "languages", "")
             language.entry.said("The file does not name its language, so it counts as {name}.", name=draft.locale)
@@ -124,7 +125,6 @@ class _Reader:
             draft.leave_out("question", name, element.get("headline"), "cal")
             return
         one = draft.begin("question", name, element.get("headline"), element)
-        one.pipe = self._pipe(one.entry)
         one.item |= {"type": "statement", "required": element.get("required") is True}
         one.put_title(element.get("headline"), element.get("subheader"))
         one.lose(names_of(element, ("imageUrl", "videoUrl")))
@@ -282,7 +282,7 @@ class _Reader:
     def _card(self, one: Making, card: Mapping[str, Any]) -> Item:
         """An ending, or a button that became one."""
         link = str(card.get("buttonLink") or card.get("url") or "")
-        one.item["key"], one.pipe = one.entry.key, self._pipe(one.entry)
+        one.item["key"] = one.entry.key
         one.entry.key = one.entry.key if one.entry.kind == "ending" else ""
         one.put("title", card.get("headline"), endings.TITLE_CHARACTERS_MAX)
         one.put("text", card.get("subheader"), endings.TEXT_CHARACTERS_MAX)

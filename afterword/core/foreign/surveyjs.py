@@ -95,6 +95,7 @@ class _Reader:
 
     def read(self) -> Read:
         survey, draft = self.survey, self.draft
+        draft.pipe_of = self._pipe
         for number, page in enumerate(_pages_of(survey), start=1):
             name = str(page.get("name") or f"page{number}")
             group = draft.group(name) | self._titles("text", name, page)
@@ -110,7 +111,6 @@ class _Reader:
 
     def _titles(self, kind: Any, name: str, source: Mapping[str, Any]) -> Item:
         one = self.draft.begin(kind, name, source.get("title"))
-        one.pipe = self._pipe(one.entry)
         one.put("title", source.get("title"), TITLE_CHARACTERS_MAX)
         one.put("description", source.get("description"), DESCRIPTION_CHARACTERS_MAX)
         return one.end() if one.item else {}
@@ -145,7 +145,6 @@ class _Reader:
                 self._element(each)
             return
         one = draft.begin("question", name, element.get("title"), element)
-        one.pipe = self._pipe(one.entry)
         one.item |= {"type": "statement", "required": element.get("isRequired") is True}
         one.put_title(element.get("title"), element.get("description"))
         one.lose(names_of(element, _LOST))
@@ -235,7 +234,7 @@ class _Reader:
     def _ending(self, place: str, html: object, url: object) -> Item:
         """A heading becomes the title, the first link the button."""
         one = self.draft.begin("ending", place, html)
-        one.item["key"], one.pipe = one.entry.key, self._pipe(one.entry)
+        one.item["key"] = one.entry.key
         for locale, written in self.draft.texts(html).items():
             link, heading = _LINK.search(written), _HEADING.match(written)
             rest = _HEADING.sub("", written.replace(link[0], "", 1) if link else written, count=1) if heading else ""
