@@ -23,7 +23,7 @@ from afterword.core.questionnaires.question_types import (
     Translation,
 )
 from afterword.core.questionnaires.visuals import read_address
-from afterword.core.reading.documents import Members, expected_of, read_by_locale
+from afterword.core.reading.documents import Members, expected_of, given, read_by_locale
 
 PICTURE_CHARACTERS_MAX = 100
 ROWS_MAX = 30
@@ -79,7 +79,7 @@ def _shuffled(question: Question, seed: str) -> Question:
 
 def document_of(question: Question) -> dict[str, object]:
     """The question as JSON with every field of its type, null where null; `key` and `code` only where there is one."""
-    document = _given(question, ("question_id", "key", "code"))
+    document = given(question, ("question_id", "key", "code"))
     document |= {name: getattr(question, name) for name in _COMMON} | _type_fields(question)
     if question.scored:
         document["scored"] = True
@@ -104,20 +104,16 @@ def _type_fields(question: Question) -> dict[str, object]:
     if fields.get("style", "") is None:
         del fields["style"]
     if "choices" in fields:
-        fields["choices"] = [_given(choice, Choice.__struct_fields__) for choice in question.choices]
+        fields["choices"] = [given(choice, Choice.__struct_fields__) for choice in question.choices]
     if "rows" in fields:
-        fields["rows"] = [_given(row, ("row_id", "key", "code", "label")) for row in question.rows]
+        fields["rows"] = [given(row, ("row_id", "key", "code", "label")) for row in question.rows]
     for name in fields.keys() & {"contact_fields", "file_types"}:
         fields[name] = list(getattr(question, name))
     return fields
 
 
-def _given(thing: object, names: Sequence[str]) -> dict[str, object]:
-    return {name: value for name in names if (value := getattr(thing, name)) is not None}
-
-
 def _translation_document(question: Question, texts: Translation) -> dict[str, object]:
-    document = _given(texts, TEXTS)
+    document = given(texts, TEXTS)
     if question.choices:
         document["choices"] = {str(value): label for value, label in texts.choices.items()}
     if question.rows:

@@ -269,14 +269,11 @@ def _parts(question: Question) -> Iterator[tuple[str, str]]:
         yield from ((f"part.{one}", one) for one in (*CONTACT_FIELDS, *ADDRESS_FIELDS))
 
 
-def _system_names() -> dict[str, set[str]]:
-    meanings = [(LEFT_OUT if meaning == "technical" else meaning, names) for meaning, names in _NAMES.items()]
-    return {plain(name): {meaning} for meaning, names in meanings for name in names.split()}
-
-
-_SYSTEMS: Final = _system_names()
-
-
+_SYSTEMS: Final = {
+    plain(name): {LEFT_OUT if meaning == "technical" else meaning}
+    for meaning, names in _NAMES.items()
+    for name in names.split()
+}
 Value = tuple[object, str | None]  # an answer, None for none, and the text beside its choice
 Parts = Mapping[str, str]
 

@@ -161,9 +161,6 @@ class Reading(msgspec.Struct, frozen=True):
     rows_below: int = 0
 
 
-COMMAS: Final = Reading(UTF8, ",", has_header=True)
-
-
 def guess(content: bytes) -> Reading:
     """Raises Malformed for other kinds of files, and where no known encoding fits."""
     if content.startswith(OTHER_FORMATS):

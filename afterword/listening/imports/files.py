@@ -31,6 +31,7 @@ STEM_MAX: Final = 80  # characters of the file's name, in the ids of rows that h
 SPSS_ROWS: Final = 5_000  # that are in memory at once
 LISTS: Final = ("items", "data", "responses", "results")  # of JSON documents, where the rows are
 SPSS: Final = b"$FL2"
+COMMAS: Final = tables.Reading(tables.UTF8, ",", has_header=True)
 OPEN: Final = "A quotation mark is opened in row {row} and never closed."
 Rows = Iterator[Sequence[str]]
 
@@ -82,14 +83,14 @@ def _bounded(source: BinaryIO, bytes_max: int) -> bytes:
 
 
 def _workbook(path: Path, source: BinaryIO) -> tuple[Table, Rows]:
-    return _csv(path, io.BytesIO(tables.csv_of(_bounded(source, WORKBOOK_BYTES_MAX))), tables.COMMAS)
+    return _csv(path, io.BytesIO(tables.csv_of(_bounded(source, WORKBOOK_BYTES_MAX))), COMMAS)
 
 
 def _csv(_: Path, source: BinaryIO, reading: tables.Reading | None = None) -> tuple[Table, Rows]:
     """`reading`: its encoding and separator, which its beginning tells where they are not known."""
     head = head_of(source)
     whole = head if len(head) < HEAD_BYTES else head[: head.rfind(b"\n") + 1]
-    reading = reading or (tables.guess(whole) if whole else tables.COMMAS)
+    reading = reading or (tables.guess(whole) if whole else COMMAS)
     encoding = "utf-8-sig" if reading.encoding == tables.UTF8 else reading.encoding
     records = _records(io.TextIOWrapper(source, encoding, newline=""), reading.separator)
     header = next(records, None)
