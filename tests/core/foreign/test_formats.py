@@ -83,7 +83,7 @@ def test_summary() -> None:
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_an_archive_of_limesurvey(compression: int) -> None:
-    """What is in it could be read, so it is said where; without compression its beginning looks like a structure."""
+    """Its report says what to bring; without compression its beginning looks like a structure."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", compression) as archive:
         archive.writestr("survey_7.lss", survey([Q("a", "S")]))
