@@ -40,6 +40,7 @@ LEGACY: Final = ("V1", "ResponseID")  # of Qualtrics before 2017: the first cell
 IMPORT_IDS: Final = ('{"ImportId"', "{'ImportId'")  # in the third row of Qualtrics
 NO_LANGUAGE: Final = ("locale", "default")  # of Formbricks: that of the questionnaire
 NOT_SHOWN: Final = "N/A"  # of LimeSurvey, for a question that was not asked
+CODED: Final = re.compile(r"(\S+?)\.(?:_\.|\s)")  # of LimeSurvey, before the words of a question
 BESIDE: Final = re.compile(r".*(_| - )(?=NPS_GROUP\Z|Option ID\Z)", re.DOTALL)  # of a score, and ids of choices
 _NUMBER: Final = re.compile(r"\s*(-?\d+)(?:[.,]0{1,2})?(?:\s*[-\u2013\u2014:=(]\s*(?!\d)(.*?))?\s*\Z", re.DOTALL)
 _SPLIT: Final = re.compile(r"[;|\n]")
@@ -150,8 +151,7 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
 
     def date_order(self, cells: Iterable[str]) -> str:
         """The order of `day` and `month` in these, empty where they need none; ASK where both are possible in all."""
-        order = imports.seen_of(cells).format
-        return ASK if order is None else order
+        return ASK if (order := imports.seen_of(cells).format) is None else order
 
     def document(
         self, names: Sequence[str], cells: Sequence[str], meanings: Mapping[str, str], orders: Mapping[str, str]
@@ -214,15 +214,15 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
     def _fitting(self, name: str) -> set[str]:
         exact, bare = self._names
         text = name.strip()
-        if not text:
-            return set()
         if text in self._all:
             return {text}
         found = exact.get(text.casefold()) or bare.get(plain(text))
         if not found and (match := re.match(r"\W*[A-Za-z]?\d+\s*[.):]\s*(.+)", text, re.DOTALL)):  # "3. How …?"
             found = bare.get(plain(match[1]))
         system = _SYSTEMS.get(plain(BESIDE.sub("", text)), set())
-        return found.difference(_OWN) or system or found if found else system
+        fitting = found.difference(_OWN) or system or found if found else system
+        code = None if fitting else CODED.match(text)
+        return self._fitting(code[1]) if code else fitting
 
     def _named(self) -> Iterator[tuple[str, str]]:
         """Each meaning with each name that a column of it may have."""
