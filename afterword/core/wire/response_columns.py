@@ -231,17 +231,16 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
                 yield f"metadata.{one.kind}.{one.name}", name
         for name, asked in self.questions.items():
             question = asked.question
-            texts = [
-                question.display_name,
-                question.plain_title,
-                *(one.title for one in question.translations.values()),
-            ]
-            names = [text for text in (question.question_id, question.key, question.code, *texts) if text]
+            translated = [one.title for one in question.translations.values()]
+            own = (question.question_id, question.key, question.code, question.display_name, question.plain_title)
+            names = [text for text in (*own, *translated) if text]
             head, _, column = name.rpartition("_of_")  # a grid of numbers of LimeSurvey is a matrix for each column
             rows, places = question.rows if head else (), len(question.choices) if question.shape == "ranking" else 0
             yield from ((f"answer.{name}.row.{row.key}", f"{head}_{row.key}_{column}") for row in rows)
             for one in names:
                 yield f"answer.{name}", one
+                if question.shape == "text":  # Qualtrics names a field so
+                    yield f"answer.{name}", f"{one} text"
                 for place in range(1, places + 1):  # LimeSurvey has a column for each
                     yield f"answer.{name}.place.{place}", f"{one}[{place}]"
                 for meaning, label in _parts(question):

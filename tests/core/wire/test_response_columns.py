@@ -67,6 +67,7 @@ def guessed(*names: str) -> list[str]:
         ("parts[SQ002]. [The parcel]", "answer.parts.row.sq002"),
         ("liked[2]._.What was good? [On time]", "answer.liked.choice.2"),
         ("startdate._.Date started", "started_time"),
+        ("words_TEXT", "answer.words"),
         ("why.else", ASK),
         ("Mr. Smith", ASK),
         ("answer.score", "answer.score"),
