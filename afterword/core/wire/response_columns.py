@@ -40,7 +40,7 @@ LEGACY: Final = ("V1", "ResponseID")  # of Qualtrics before 2017: the first cell
 IMPORT_IDS: Final = ('{"ImportId"', "{'ImportId'")  # in the third row of Qualtrics
 NO_LANGUAGE: Final = ("locale", "default")  # of Formbricks: that of the questionnaire
 NOT_SHOWN: Final = "N/A"  # of LimeSurvey, for a question that was not asked
-CODED: Final = re.compile(r"(\S+?)\.(?:_\.|\s)")  # of LimeSurvey, before the words of a question
+CODED: Final = re.compile(r"(\S+?)\.(?:_\.|\s)|[^\s/]+/(\S+)\Z")  # before words, as LimeSurvey; behind groups, as Kobo
 BESIDE: Final = re.compile(r".*(_| - )(?=NPS_GROUP\Z|Option ID\Z)", re.DOTALL)  # of a score, and ids of choices
 _NUMBER: Final = re.compile(r"\s*(-?\d+)(?:[.,]0{1,2})?(?:\s*[-\u2013\u2014:=(]\s*(?!\d)(.*?))?\s*\Z", re.DOTALL)
 _SPLIT: Final = re.compile(r"[;|\n]")
@@ -222,7 +222,7 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
         system = _SYSTEMS.get(plain(BESIDE.sub("", text)), set())
         fitting = found.difference(_OWN) or system or found if found else system
         code = None if fitting else CODED.match(text)
-        return self._fitting(code[1]) if code else fitting
+        return self._fitting(code[1] or code[2]) if code else fitting
 
     def _named(self) -> Iterator[tuple[str, str]]:
         """Each meaning with each name that a column of it may have."""

@@ -196,9 +196,11 @@ class TestQualtrics:
 )
 def test_xlsform(tmp_path: Path, more: dict[str, str]) -> None:
     """Several choices in one cell, or a column for each beside it, as KoboToolbox writes them."""
-    content = table([{"Grund_ä": "0", **more, "terms": "OK"}])
+    row = {"Grund_ä": "0", **more, "terms": "OK"}
     expected = {"grund": "None", "liked": ["Low price", "Fine"], "terms": True}
-    assert [expected] == imported(Taken(XLSFORM).definition, content, tmp_path)
+    for groups in ("", "page/", "page/inner/"):
+        content = table([{f"{groups}{name}": cell for name, cell in row.items()}])
+        assert [expected] == imported(Taken(XLSFORM).definition, content, tmp_path)
 
 
 class TestSurveyJS:
