@@ -234,9 +234,10 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
             translated = [one.title for one in question.translations.values()]
             own = (question.question_id, question.key, question.code, question.display_name, question.plain_title)
             names = [text for text in (*own, *translated) if text]
-            head, _, column = name.rpartition("_of_")  # a grid of numbers of LimeSurvey is a matrix for each column
-            rows, places = question.rows if head else (), len(question.choices) if question.shape == "ranking" else 0
-            yield from ((f"answer.{name}.row.{row.key}", f"{head}_{row.key}_{column}") for row in rows)
+            head, _, column = name.rpartition("_")  # a grid of LimeSurvey is a matrix for each column or scale
+            head, places = head.removesuffix("_of"), len(question.choices) if question.shape == "ranking" else 0
+            for row in question.rows if head else ():
+                yield f"answer.{name}.row.{row.key}", f"{head}_{row.code or row.key}_{column}"
             for one in names:
                 yield f"answer.{name}", one
                 if question.shape == "text":  # Qualtrics names a field so

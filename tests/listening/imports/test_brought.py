@@ -151,6 +151,14 @@ class TestLimeSurvey:
         names = ("why", "why text", "size", "again")
         assert ("Other", "Music", "Small", "None") == tuple(second[name] for name in names)
 
+    def test_two_scales(self, tmp_path: Path) -> None:
+        """Each became a matrix of its own."""
+        scales = {"answers": ANSWERS, "more_answers": {"B1": "Cheap", "B2": "Dear"}}
+        form = Taken(lss.survey([Q("Dual", "1", rows=PARTS, **scales)])).definition
+        row = {"Dual[SQ001][1]": "A2", "Dual[SQ001][2]": "B2", "Dual[1][2]": "B1"}
+        expected = {"dual_1": {"Delivery": "Bad"}, "dual_2": {"Delivery": "Dear", "Parcel": "Cheap"}}
+        assert [expected] == imported(form, table([row]), tmp_path)
+
     def test_table(self, tmp_path: Path) -> None:
         of_answers = {"class": "A", "type/scale": "0", "language": "en"}
         content = lss.table(
