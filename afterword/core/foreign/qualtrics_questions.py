@@ -285,7 +285,7 @@ def _side_by_side(question: Question) -> None:
     own = question.payload
     for number in mapping(own.get("AdditionalQuestions")):
         languages = {tag: _column(texts, number) for tag, texts in mapping(own.get("Language")).items()}
-        payload = {**_column(own, number), "Language": languages, "DataExportTag": f"{question.tag}_{number}"}
+        payload = {**_column(own, number), "Language": languages, "DataExportTag": f"{question.tag}#{number}"}
         payload |= {name: own.get(name) for name in ("ChoiceOrder", "Validation")}
         column = Question(payload, question.logic, question.entry)
         kind, selector = str(payload.get("QuestionType")), str(payload.get("Selector"))
