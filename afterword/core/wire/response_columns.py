@@ -40,7 +40,7 @@ LEGACY: Final = ("V1", "ResponseID")  # of Qualtrics before 2017: the first cell
 IMPORT_IDS: Final = ('{"ImportId"', "{'ImportId'")  # in the third row of Qualtrics
 NO_LANGUAGE: Final = ("locale", "default")  # of Formbricks: that of the questionnaire
 NOT_SHOWN: Final = "N/A"  # of LimeSurvey, for a question that was not asked
-CODED: Final = re.compile(r"(\S+?)\.(?:_\.|\s)|[^\s/]+/(\S+)\Z")  # before words, as LimeSurvey; behind groups, as Kobo
+CODED: Final = re.compile(r"(\S{1,200}?)\.(?:_\.|\s)|[^\s/]{1,200}/(\S{1,200})\Z")  # as LimeSurvey; behind groups of Kobo
 BESIDE: Final = re.compile(r".*(_| - )(?=NPS_GROUP\Z|Option ID\Z)", re.DOTALL)  # of a score, and ids of choices
 _NUMBER: Final = re.compile(r"\s*(-?\d+)(?:[.,]0{1,2})?(?:\s*[-\u2013\u2014:=(]\s*(?!\d)(.*?))?\s*\Z", re.DOTALL)
 _SPLIT: Final = re.compile(r"[;|\n]")

@@ -69,6 +69,8 @@ def guessed(*names: str) -> list[str]:
         ("startdate._.Date started", "started_time"),
         ("words_TEXT", "answer.words"),
         ("why.else", ASK),
+        ("one/two/score", "answer.score"),
+        ("a/" * 60_000 + "score", ASK),
         ("Mr. Smith", ASK),
         ("answer.score", "answer.score"),
         ("liked_2", "answer.liked.choice.2"),
