@@ -40,7 +40,8 @@ LEGACY: Final = ("V1", "ResponseID")  # of Qualtrics before 2017: the first cell
 IMPORT_IDS: Final = ('{"ImportId"', "{'ImportId'")  # in the third row of Qualtrics
 NO_LANGUAGE: Final = ("locale", "default")  # of Formbricks: that of the questionnaire
 NOT_SHOWN: Final = "N/A"  # of LimeSurvey, for a question that was not asked
-CODED: Final = re.compile(r"(\S{1,200}?)\.(?:_\.|\s)|[^\s/]{1,200}/(\S{1,200})\Z")  # as LimeSurvey; behind groups of Kobo
+CODED: Final = re.compile(r"(\S{1,200}?)\.(?:_\.|\s)|[^\s/]{1,200}/(\S{1,200})\Z")  # of LimeSurvey; of KoboToolbox
+NAME_CHARACTERS_MAX: Final = 1_000  # that are looked at: a title with a label is no longer
 BESIDE: Final = re.compile(r".*(_| - )(?=NPS_GROUP\Z|Option ID\Z)", re.DOTALL)  # of a score, and ids of choices
 _NUMBER: Final = re.compile(r"\s*(-?\d+)(?:[.,]0{1,2})?(?:\s*[-\u2013\u2014:=(]\s*(?!\d)(.*?))?\s*\Z", re.DOTALL)
 _SPLIT: Final = re.compile(r"[;|\n]")
@@ -62,12 +63,10 @@ class Table(msgspec.Struct, frozen=True):
 def headed(names: Sequence[str], rows: Iterator[Sequence[str]], sample: int) -> tuple[Table, Iterator[Sequence[str]]]:
     """The table of a file's first rows, and all its rows, without those of Qualtrics that stand below the header."""
     first = list(islice(rows, sample))
-    labels: dict[str, str] = {}
     is_new = len(first) > 1 and any(cell.startswith(IMPORT_IDS) for cell in first[1])
-    if below := 2 if is_new else len(first) > 0 and names[0] == LEGACY[0] and first[0][0] == LEGACY[1]:
-        labels = dict(zip(names, first[0], strict=False))
-        first = first[below:]
-    return Table(names, first, labels), chain(first, rows)
+    below = 2 if is_new else int(len(first) > 0 and names[0] == LEGACY[0] and first[0][0] == LEGACY[1])
+    labels = dict(zip(names, first[0], strict=False)) if below else {}
+    return Table(names, first[below:], labels), chain(first[below:], rows)
 
 
 class Columns(msgspec.Struct, frozen=True, dict=True):
@@ -213,7 +212,7 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
 
     def _fitting(self, name: str) -> set[str]:
         exact, bare = self._names
-        text = name.strip()
+        text = name.strip()[:NAME_CHARACTERS_MAX]
         if text in self._all:
             return {text}
         found = exact.get(text.casefold()) or bare.get(plain(text))
