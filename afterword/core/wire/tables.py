@@ -110,10 +110,8 @@ def decode(content: bytes, encoding: str | None = UTF8) -> str:
         return content.decode("utf-8-sig" if encoding == UTF8 else encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        is_utf8 = encoding == UTF8
-        message = (
-            Sentence(NOT_UTF8, line=line) if is_utf8 else Sentence(NOT_DECODED, encoding=encoding.upper(), line=line)
-        )
+        said = NOT_UTF8 if encoding == UTF8 else NOT_DECODED
+        message = Sentence(said, encoding=encoding.upper(), line=line)
         raise errors.Malformed(message, "malformed_encoding") from None
 
 
@@ -229,8 +227,22 @@ def text_of(content: bytes, reading: Reading) -> str:
             named.pop()
     else:
         named = [""] * len(names)
-    header = csv_text([_distinct(named)], reading.separator, end="\n")
+    header = csv_text([distinct(named, "Column {n}")], reading.separator, end="\n")
     return "\n" * (rows.line_num - 1) + header + _without_last(text[start:], reading.rows_below)
+
+
+def distinct(names: Sequence[str], nameless: str = "") -> list[str]:
+    """No two alike: the second "Why?" is "Why? (2)". `nameless`: of a column without a name, {n} is its number."""
+    found: dict[str, int] = {}  # by name, how often it stood there
+    chosen: list[str] = []
+    for place, given in enumerate(names, start=1):
+        name = shown = given or nameless.format(n=place)
+        while name and shown in found:
+            found[name] += 1
+            shown = f"{name} ({found[name]})"
+        found[shown] = 1
+        chosen.append(shown)
+    return chosen
 
 
 def sample_of(text: str, separator: str) -> tuple[list[str], list[list[str]]]:
@@ -442,17 +454,6 @@ def _without_last(text: str, rows: int) -> str:
         text = text.rstrip("\r\n ;,|\t")
         text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
     return text
-
-
-def _distinct(names: Sequence[str]) -> list[str]:
-    """A name for each column: the number of one without, and a number behind one that an earlier column has."""
-    found: list[str] = []
-    for place, name in enumerate(names, start=1):
-        whole, number = name or f"Column {place}", 1
-        while (one := whole if number == 1 else f"{whole} ({number})") in found:
-            number += 1
-        found.append(one)
-    return found
 
 
 def _encoding_of(content: bytes) -> str:
