@@ -18,7 +18,7 @@ from afterword import errors
 from afterword.core.answers import values
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import PRODUCT, Declared
-from afterword.core.questionnaires.question_types import ADDRESS_FIELDS, CONTACT_FIELDS, YES_NO, Question
+from afterword.core.questionnaires.question_types import ADDRESS_FIELDS, CONTACT_FIELDS, YES_NO, Question, Shape
 from afterword.core.wire import imports, written
 from afterword.core.wire.written import WORDS, plain
 from afterword.errors import FieldError, Sentence
@@ -45,8 +45,12 @@ CODED: Final = re.compile(r"(\S{1,200}?)\.(?:_\.|\s)|[^\s/]{1,200}/(\S{1,200})\Z
 NAME_CHARACTERS_MAX: Final = 1_000  # that are looked at: a title with a label is no longer
 BESIDE: Final = re.compile(r".*(_| - )(?=NPS_GROUP\Z|Option ID\Z)", re.DOTALL)  # of a score, and ids of choices
 _NUMBER: Final = re.compile(r"\s*(-?\d+)(?:[.,]0{1,2})?(?:\s*[-\u2013\u2014:=(]\s*(?!\d)(.*?))?\s*\Z", re.DOTALL)
+_INSIDE: Final = re.compile(r"\s+\[")
 _FILLED: Final = re.compile(r"\$?\{[^{}]*\}")
-_TICK: Final = re.compile(r"(.+?)\s*\[[^\]]*\]\Z", re.DOTALL)  # of LimeSurvey: many choices, of which there is one
+_BESIDE_LIMESURVEY: Final[Sequence[tuple[re.Pattern[str], Shape]]] = (
+    (re.compile(r"(.+)\[comment\]\Z", re.DOTALL | re.IGNORECASE), "text"),  # a question of its own here
+    (re.compile(r"(.+?)\s*\[[^\]]*\]\Z", re.DOTALL), "consent"),  # of many choices of which there is one
+)
 _SPLIT: Final = re.compile(r"[;|\n]")
 _OWN: Final = frozenset(f"metadata.{one.kind}.{one.name}" for one in PRODUCT)  # they give way to questions and people
 MIDNIGHT: Final = "00:00"  # of a day without a time
@@ -219,21 +223,22 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
         text = name.strip()[:NAME_CHARACTERS_MAX]
         if text in self._all:
             return {text}
-        found = exact.get(text.casefold()) or bare.get(plain(text))
+        found = exact.get(_INSIDE.sub("[", text.casefold())) or bare.get(plain(text))
         if not found and (match := re.match(r"\W*[A-Za-z]?\d+\s*[.):]\s*(.+)", text, re.DOTALL)):  # "3. How …?"
             found = bare.get(plain(match[1]))
         if not found and "{" in text:  # with what another answer filled in there
             found = bare.get(plain(_FILLED.sub("", text)))
-        if not found and (match := _TICK.match(text)):
-            found = {one for one in bare.get(plain(match[1]), ()) if self._is_tick(one)}
+        for sign, shape in _BESIDE_LIMESURVEY:
+            if not found and (match := sign.match(text)):
+                found = {one for one in bare.get(plain(match[1]), ()) if self._is(shape, one)}
         system = _SYSTEMS.get(plain(BESIDE.sub("", text)), set())
         fitting = found.difference(_OWN) or system or found if found else system
         code = None if fitting else CODED.match(text)
         return self._fitting(code[1] or code[2]) if code else fitting
 
-    def _is_tick(self, meaning: str) -> bool:
+    def _is(self, shape: Shape, meaning: str) -> bool:
         asked = self.questions.get(meaning.removeprefix("answer."))
-        return asked is not None and asked.question.shape == "consent"
+        return asked is not None and asked.question.shape == shape
 
     def _named(self) -> Iterator[tuple[str, str]]:
         """Each meaning with each name that a column of it may have."""

@@ -52,6 +52,7 @@ TITLES_MAX: Final = 10  # rows above the header, and behind the last row
 TAIL_CHARACTERS: Final = 8_000
 FOREIGN_WORDS_MAX: Final = 5
 _SEPARATOR_LINE: Final = re.compile(r'\s*"?sep=(.)"?[;,\t|]*(?:\r\n|\r|\n)', re.IGNORECASE)
+_QUOTED_CELL: Final = re.compile(r'"(?:[^"]|"")*"([;,\t|])')
 _TOTALS: Final = frozenset(map(plain, WORDS["values"]["totals"].split()))
 _KANA: Final = re.compile("[\u3041-\u30ff\u4e00-\u9fff]")
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
@@ -187,8 +188,8 @@ def has_lines_above(text: str, separator: str) -> bool:
 
 
 def separator_of(text: str) -> str:
-    """As a first line `sep=;` says, else the one that makes most rows equally wide."""
-    line = _SEPARATOR_LINE.match(text)
+    """As a first line `sep=;` says or what is behind a quoted first cell, else the one that makes rows equally wide."""
+    line = _SEPARATOR_LINE.match(text) or _QUOTED_CELL.match(text)
     return line[1] if line and line[1] in SEPARATORS else max(SEPARATORS, key=lambda each: _fit(text, each))
 
 
