@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
-from typing import Annotated, Any, Final, LiteralString
+from typing import Annotated, Any, Final, LiteralString, Unpack
 
 import msgspec
 from msgspec import Meta
@@ -14,7 +14,7 @@ from afterword import errors
 from afterword.asking.instances.store import OF_APPLICATIONS
 from afterword.asking.questionnaires import metadata as metadata_service
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, normal_or_none
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, Part, Sight, values_of
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import GLOBAL, Declared
 from afterword.core.wire import times
@@ -232,14 +232,7 @@ _IS_OWN_ADDRESS: Final[LiteralString] = f"""(exists (
 
 
 async def list_own(
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    test_only: bool,
-    only: Sequence[str] | None,
-    instance_ids: Sequence[str],
-    address_keys: Sequence[bytes],
+    db: Database, *, instance_ids: Sequence[str], address_keys: Sequence[bytes], **sight: Unpack[Sight]
 ) -> list[ShownResponder]:
     """Those of these instances, the newest first, and those with one of these addresses.
 
@@ -258,7 +251,7 @@ async def list_own(
              join responder r on r.organization_id = $1 and r.responder_id = f.responder_id
              cross join (select $2::text[] as application_ids, $3::boolean as test_only, $4::text[] as only) reach
            where ({_IS_SEEN}) and (f.is_own or {IS_WHOLE}) order by f.time desc nulls last, r.responder_id""",
-        *(organization_id, list(application_ids), test_only, only, list(instance_ids), list(address_keys)),
+        *(*values_of(sight), sight["test_only"], sight["only"], list(instance_ids), list(address_keys)),
     )
 
 
@@ -297,15 +290,13 @@ async def list_details(
     )
 
 
-async def _get_last_questionnaire_id(
-    db: Database, *, organization_id: str, responder_id: str, application_ids: Sequence[str] = ()
-) -> str | None:
+async def _get_last_questionnaire_id(db: Database, *, responder_id: str, **part: Unpack[Part]) -> str | None:
     return await db.fetch_value(
         f"""select i.questionnaire_id from questionnaire_instance i
            where i.organization_id = $1 and i.responder_id = $2 and i.deleted_time is null
              and {OF_APPLICATIONS}
            order by i.created_time desc limit 1""",
-        *(organization_id, responder_id, list(application_ids)),
+        *(part["organization_id"], responder_id, list(part["application_ids"])),
     )
 
 
@@ -333,7 +324,7 @@ class ResponderView(msgspec.Struct, frozen=True):
 
 
 async def get(db: Database, *, caller: Caller, responder_id: str) -> ShownResponder:
-    found = await get_responder_record(db, **caller.reach, only=caller.only, responder_id=responder_id)
+    found = await get_responder_record(db, **caller.sight, responder_id=responder_id)
     return errors.found(found, "There is no such responder.")
 
 
@@ -485,7 +476,7 @@ def words(search: str) -> list[str]:
 
 
 async def _is_whole(db: Database, *, caller: Caller, responder_id: str) -> bool:
-    found = await get_responder_record(db, **caller.reach, only=caller.only, responder_id=responder_id, is_anybody=True)
+    found = await get_responder_record(db, **caller.sight, responder_id=responder_id, is_anybody=True)
     return found is not None and found.is_whole
 
 

@@ -37,7 +37,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def get(db: Database, *, caller: Caller, instance_id: str, is_locked: bool = False) -> Instance:
-    found = await store.get_instance(db, **caller.reach, only=caller.only, instance_id=instance_id, is_locked=is_locked)
+    found = await store.get_instance(db, **caller.sight, instance_id=instance_id, is_locked=is_locked)
     return errors.found(found, NO_INSTANCE)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Unpack
 from urllib.parse import quote
 
 import msgspec
@@ -13,7 +13,7 @@ from afterword.asking.instances import service as instances, store as instances_
 from afterword.asking.instances.store import Instance
 from afterword.core.answers import instances as rules
 from afterword.core.answers.instances import INSTANCE_TAGS_MAX, TAG_CHARACTERS_MAX, InvalidTag
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, Reach, values_of
 from afterword.core.wire.lists import Page, Rows
 from afterword.errors import Sentence
 from afterword.events import service as events
@@ -66,9 +66,7 @@ class TagCount(msgspec.Struct, frozen=True):
     is_part: bool
 
 
-async def list_words(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], test_only: bool, page: Page
-) -> Rows[TagCount]:
+async def list_words(db: Database, *, page: Page, **reach: Unpack[Reach]) -> Rows[TagCount]:
     """The tags of the instances within reach. Each is found by one look at the index, and counted from there."""
     rows = await db.fetch_list(
         """with recursive word (tag) as (
@@ -88,7 +86,7 @@ async def list_words(
                      and (cardinality($2) = 0 or q.owner_application_id = any($2))))
                limit $4 + 1) n) c
              where w.tag is not null) w where count > 0""",
-        *(organization_id, list(application_ids), test_only, COUNTED_MAX),
+        *(*values_of(reach), reach["test_only"], COUNTED_MAX),
         page=page,
     )
     return rows.map(lambda row: TagCount(row["tag"], row["count"], row["is_part"]))

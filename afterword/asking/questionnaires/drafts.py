@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import Annotated, Any, Final, Literal, LiteralString
+from typing import Annotated, Any, Final, Literal, LiteralString, Unpack
 
 import msgspec
 from msgspec import Meta, field
@@ -12,7 +12,7 @@ from afterword import errors, ids
 from afterword.asking import coupons
 from afterword.asking.questionnaires import access, metadata, store as questionnaires_store
 from afterword.asking.questionnaires.store import Questionnaire, Version
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, Part, values_of
 from afterword.core.questionnaires import definition as core_definition, drafts, flow, translations, variables
 from afterword.core.questionnaires.definition import GROUPS_MAX, Definition as DefinitionRecord, texts_of
 from afterword.core.questionnaires.differences import Difference as DifferenceRecord, differences
@@ -90,7 +90,7 @@ async def get_state(db: Database, *, organization_id: str, questionnaire_id: str
 
 
 async def list_overviews(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], from_time: datetime, limit: int, page: Page
+    db: Database, *, from_time: datetime, limit: int, page: Page, **part: Unpack[Part]
 ) -> Rows[Overview]:
     """Questionnaires, with the number of their responses since `from_time`, counted up to `limit`."""
     return await db.records(Overview).fetch_list(
@@ -100,7 +100,7 @@ async def list_overviews(
                   and not r.test and r.submitted_time >= $3 limit $4) r) as response_count
            from {_OF_QUESTIONNAIRES}
            where q.organization_id = $1 and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))""",
-        *(organization_id, list(application_ids), from_time, limit),
+        *(*values_of(part), from_time, limit),
         page=page,
     )
 

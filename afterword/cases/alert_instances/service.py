@@ -59,9 +59,7 @@ MENTIONABLE_MAX: Final = 1_000  # users
 
 
 async def get(db: Database, *, caller: Caller, alert_instance_id: str, is_locked: bool = False) -> Case:
-    case = await store.get_case(
-        db, **caller.reach, only=caller.only, alert_instance_id=alert_instance_id, is_locked=is_locked
-    )
+    case = await store.get_case(db, **caller.sight, alert_instance_id=alert_instance_id, is_locked=is_locked)
     return errors.found(case, NO_CASE)
 
 

@@ -1,7 +1,7 @@
 """The HTTP routes of responses of all questionnaires."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Unpack
 
 from msgspec import Meta
 from msgspec.structs import replace
@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from afterword import errors
 from afterword.asking.links.public_links import LINK
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, Part, values_of
 from afterword.core.questionnaires.question_types import ScaleName
 from afterword.core.text import words
 from afterword.errors import FieldError
@@ -249,27 +249,23 @@ def filter_of(caller: Caller, asked: ResponseQuery) -> Filter:
     )
 
 
-async def _get_has_import(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], response_import_id: str
-) -> bool:
+async def _get_has_import(db: Database, *, response_import_id: str, **part: Unpack[Part]) -> bool:
     return await db.fetch_value(
         """select exists (select from response_import i
              join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
              where i.organization_id = $1 and i.response_import_id = $3
                and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2)))""",
-        *(organization_id, list(application_ids), response_import_id),
+        *(*values_of(part), response_import_id),
     )
 
 
-async def _list_known_ids(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], instance_ids: Sequence[str]
-) -> set[str]:
+async def _list_known_ids(db: Database, *, instance_ids: Sequence[str], **part: Unpack[Part]) -> set[str]:
     """Those of these ids that are instances of the applications, or without applications of any."""
     rows = await db.fetch(
         """select i.instance_id from questionnaire_instance i
            join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
            where i.organization_id = $1 and i.instance_id = any($3)
              and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))""",
-        *(organization_id, list(application_ids), list(instance_ids)),
+        *(*values_of(part), list(instance_ids)),
     )
     return {row["instance_id"] for row in rows}

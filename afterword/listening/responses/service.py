@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Literal, LiteralString
+from typing import Any, Final, Literal, LiteralString, Unpack
 
 import msgspec
 from msgspec.structs import replace
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from afterword import errors
 from afterword.asking.instances.spam import DOUBTFUL
 from afterword.cases import recoveries
-from afterword.core.organizations.access import Caller, Part
+from afterword.core.organizations.access import Caller, Part, Reach, values_of
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Node
 from afterword.core.reading.findings import Findings
@@ -257,14 +257,14 @@ def _filtered() -> LiteralString:
 
 
 async def list_responses(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, after: str, limit: int
+    db: Database, *, chosen: Filter, after: str, limit: int, **part: Unpack[Part]
 ) -> list[ResponseRow]:
     """The responses before `chosen.to_time`, and of that moment those with ids behind `after`.
 
     Without a search or a tag that few have, only the newest SCANNED_MAX are looked at; `get_last_scanned` tells where
     to go on.
     """
-    values = (organization_id, list(application_ids), *_values(chosen, after), limit, _scanned(chosen))
+    values = (*values_of(part), *_values(chosen, after), limit, _scanned(chosen))
     source, rows = _source(chosen), list[Row]()
     if not source or ((chosen.search or chosen.tag) and chosen.is_frequent is not False):  # by their time first
         rows = await db.fetch(f"{_by_time(chosen)} {_ORDER}", *values)
@@ -276,23 +276,22 @@ async def list_responses(
 async def _list_counted(
     db: Database,
     *,
-    organization_id: str,
-    application_ids: Sequence[str],
     chosen: Filter,
     until: datetime,
     after: str,
     limit: int,
     bounds: Sequence[datetime | None] = (None, None, None),
+    **part: Unpack[Part],
 ) -> tuple["TabCounts", list[ResponseRow]]:
     """The counts of all tabs of a plain filter, and its responses before `until` as `list_responses` has them.
 
     `bounds`: of the tabs BOUNDED, moments that are known to have more than FOUND_MAX responses since.
     """
-    counted: LiteralString = f"{_COUNTED} and {_OF_APPLICATIONS}" if application_ids else _COUNTED
+    counted: LiteralString = f"{_COUNTED} and {_OF_APPLICATIONS}" if part["application_ids"] else _COUNTED
     rows = await db.fetch(
         f"""select c.*, r.* from (select {_counts(counted)}) c left join (
               {_from_source(chosen) if chosen.tab == "mine" else _by_time(chosen)}) r on true {_ORDER}""",
-        *(organization_id, list(application_ids), *_values(replace(chosen, to_time=until), after)),
+        *(*values_of(part), *_values(replace(chosen, to_time=until), after)),
         *(limit, _scanned(chosen), chosen.to_time, FOUND_MAX + 1, *bounds),
     )
     tabs = len(TABS)
@@ -300,11 +299,9 @@ async def _list_counted(
     return counted_tabs, [ResponseRow(*row[tabs:]) for row in rows if row["instance_id"] is not None]
 
 
-async def _list_bounds(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], test: bool, to_time: datetime
-) -> list[datetime | None]:
+async def _list_bounds(db: Database, *, test: bool, to_time: datetime, **part: Unpack[Part]) -> list[datetime | None]:
     """Of each of the tabs BOUNDED the moment since which it has more than FOUND_MAX responses."""
-    values = (organization_id, list(application_ids), test, to_time, FOUND_MAX)
+    values = (*values_of(part), test, to_time, FOUND_MAX)
     return list(await db.fetch_one(f"select {_bounds_record()}", *values))
 
 
@@ -320,13 +317,7 @@ def _bound(tab: Tab) -> LiteralString:
 
 
 async def list_ids(
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    chosen: Filter,
-    among: Sequence[str] | None,
-    limit: int,
+    db: Database, *, chosen: Filter, among: Sequence[str] | None, limit: int, **part: Unpack[Part]
 ) -> list[tuple[str, str]]:
     """The ids of the newest responses with this filter, each with that of its questionnaire; `among` these ids.
 
@@ -339,31 +330,23 @@ async def list_ids(
             from ({source if bool(source) else kept}) r
             where {_MET} and {_tab(chosen)} and cardinality($18::text[]) >= 0 and $19::integer > 0
             {_ORDER} limit $17""",
-        *(organization_id, list(application_ids), *_values(chosen), limit, list(among or ()), LISTED_MAX),
+        *(*values_of(part), *_values(chosen), limit, list(among or ()), LISTED_MAX),
     )
 
 
-async def list_response_page(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, page: Page
-) -> Rows[ResponseRow]:
+async def list_response_page(db: Database, *, chosen: Filter, page: Page, **part: Unpack[Part]) -> Rows[ResponseRow]:
     source = _source(chosen)
     return await db.records(ResponseRow).fetch_list(
         f"""select {_SHOWN} from ({source if bool(source) else _newest(chosen)}) r
             join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id
             where {_MET} and {_tab(chosen)}""",
-        *(organization_id, list(application_ids), *_values(chosen)),
+        *(*values_of(part), *_values(chosen)),
         page=page,
     )
 
 
 async def _get_last_scanned(
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    chosen: Filter,
-    after: str,
-    scanned: int | None = None,
+    db: Database, *, chosen: Filter, after: str, scanned: int | None = None, **part: Unpack[Part]
 ) -> tuple[datetime, str] | None:
     """The last of the newest responses, as many as a page looks at; None where it looked at all."""
     if _source(chosen) and not chosen.is_frequent:
@@ -371,7 +354,7 @@ async def _get_last_scanned(
     row = await db.fetch_row(
         f"""select r.submitted_time, r.instance_id from ({_newest(chosen)}) r
             {_ORDER} offset $17 limit 1""",
-        *(organization_id, list(application_ids), *_values(chosen, after)),
+        *(*values_of(part), *_values(chosen, after)),
         (scanned or _scanned(chosen)) - 1,
     )
     return (row["submitted_time"], row["instance_id"]) if row else None
@@ -395,19 +378,16 @@ class TabCounts(msgspec.Struct, frozen=True):
     is_frequent: bool | None = None
 
 
-async def count_tabs(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter
-) -> TabCounts:
+async def count_tabs(db: Database, *, chosen: Filter, **part: Unpack[Part]) -> TabCounts:
     if chosen.is_plain:
-        reach = {"organization_id": organization_id, "application_ids": application_ids}
-        return (await _list_counted(db, **reach, chosen=chosen, until=chosen.to_time, after="", limit=0))[0]
-    values = (organization_id, list(application_ids), *_values(chosen))
+        return (await _list_counted(db, **part, chosen=chosen, until=chosen.to_time, after="", limit=0))[0]
+    values = (*values_of(part), *_values(chosen))
     is_found = bool(chosen.search or chosen.tag)
     met: LiteralString = _MET if is_found else _FITS
     source = _source(chosen)
     is_of_tag = source == _TAGGED
     most = TAGGED_NEWEST_MAX if is_of_tag else NEWEST_MAX
-    if not is_of_tag or await _count_tagged(db, organization_id=organization_id, chosen=chosen) > TAGGED_MAX:
+    if not is_of_tag or await _count_tagged(db, organization_id=part["organization_id"], chosen=chosen) > TAGGED_MAX:
         *counts, scanned = await db.fetch_one(
             # No column but those that are compared is carried; offset 0: each row is looked at once.
             f"""select {_filtered()}, count(*)
@@ -454,15 +434,7 @@ class ListOptions(msgspec.Struct, frozen=True):
 
 
 async def list_options(
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    test_only: bool,
-    user_id: str | None,
-    with_shared: bool,
-    views_max: int,
-    held_max: int,
+    db: Database, *, user_id: str | None, with_shared: bool, views_max: int, held_max: int, **reach: Unpack[Reach]
 ) -> ListOptions:
     """The newest OPTIONS_MAX questionnaires, the user's views and, `with_shared`, those that others share."""
     rows = await db.fetch(
@@ -477,21 +449,19 @@ async def list_options(
             union all
             select 'held', count(*)::text, null, null, null, null
             from (select {DOUBTFUL} and i.judgement = 'held' limit $7) i""",
-        *(organization_id, list(application_ids), test_only, user_id, OPTIONS_MAX, views_max, held_max, with_shared),
+        *(*values_of(reach), reach["test_only"], user_id, OPTIONS_MAX, views_max, held_max, with_shared),
     )
     held = next(int(row["id"]) for row in rows if row["kind"] == "held")
     views = [SavedView(*row[1:]) for row in rows if row["kind"] == "view"]
     return ListOptions({row["id"]: row["title"] for row in rows if row["kind"] == "questionnaire"}, views, held)
 
 
-async def count_newer(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, limit: int
-) -> int:
+async def count_newer(db: Database, *, chosen: Filter, limit: int, **part: Unpack[Part]) -> int:
     """The responses with this filter since `chosen.from_time`, of which there are few."""
     return await db.fetch_value(
         f"""select count(*) from (select from ({_newest(chosen)} {_ORDER} limit $18) r
               where {_MET} and {_tab(chosen)} limit $17) r""",
-        *(organization_id, list(application_ids), *_values(chosen), limit, NEWEST_MAX),
+        *(*values_of(part), *_values(chosen), limit, NEWEST_MAX),
     )
 
 
@@ -506,7 +476,7 @@ class Facets(msgspec.Struct, frozen=True):
     is_part: bool
 
 
-async def count_facets(db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter) -> Facets:
+async def count_facets(db: Database, *, chosen: Filter, **part: Unpack[Part]) -> Facets:
     source = _source(chosen)
     kept: LiteralString = f"{_newest(chosen)} {_ORDER}"
     rows = await db.fetch(
@@ -522,7 +492,7 @@ async def count_facets(db: Database, *, organization_id: str, application_ids: S
               (r.fits, r.commented))
             having r.fits or grouping(r.fits) = 1
             order by name, count(*) desc, value""",
-        *(organization_id, list(application_ids), *_values(chosen), FOUND_MAX + 1),
+        *(*values_of(part), *_values(chosen), FOUND_MAX + 1),
     )
     by: dict[str, dict[str | None, int]] = {}
     for row in rows:

@@ -192,7 +192,7 @@ async def _comment(db: Database, words: Texts, caller: Caller, *, band: str, per
 async def _cases(db: Database, words: Texts, caller: Caller, *, is_reader: bool, now: datetime) -> list[Section]:
     """The open cases that are due first, without the person; links for readers who can log in."""
     found = await cases.list_work(
-        db, **caller.reach, only=caller.only, tab="", user_id=caller.user_id, now=now, after=None, limit=CASES_MAX + 1
+        db, **caller.sight, tab="", user_id=caller.user_id, now=now, after=None, limit=CASES_MAX + 1
     )
     if not found:
         return []

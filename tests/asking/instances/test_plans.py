@@ -174,7 +174,7 @@ async def test_children(lists: Lists) -> None:
     plan = await lists.plan(
         lambda database: store.list_descendants(
             database,
-            organization_id=lists.house.organization_id,
+            **lists.house.caller.reach,
             instance_ids=[row["instance_id"] for row in rows],
             depth_max=5,
             children_max=100,
