@@ -31,8 +31,7 @@ from afterword.listening.responses import comments, themes
 from afterword.listening.responses.comments import METADATA, CommentWord, CountedWords
 from afterword.listening.responses.themes import THEME
 from afterword.listening.screens.exports import csv_of, note
-from afterword.listening.screens.forms import PERIODS, STORE, Field
-from afterword.listening.screens.reports import SAVED, TITLE_CHARACTERS_MAX, ends_of
+from afterword.listening.screens.reports import PERIODS, SAVED, STORE, TITLE_CHARACTERS_MAX, Field, ends_of
 from afterword.listening.screens.views import count_sentence, words_view
 
 COMMENTS: Final = "/console/reports/comments"

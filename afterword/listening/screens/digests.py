@@ -31,7 +31,7 @@ from afterword.listening.reports.digests import DIGEST, ReportDigest
 from afterword.listening.responses import service as responses
 from afterword.listening.responses.service import Filter
 from afterword.listening.screens import overview, reports
-from afterword.listening.screens.forms import report_names
+from afterword.listening.screens.reports import report_names
 from afterword.sending.messages.invitation import LOGO_HEIGHT_MAX, LOGO_WIDTH_MAX
 from afterword.tenants.organizations import service as organizations, users
 

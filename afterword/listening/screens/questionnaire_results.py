@@ -25,8 +25,7 @@ from afterword.kit.ui.text import near_moment, shown_figure
 from afterword.listening.reports import question_results
 from afterword.listening.reports.question_results import METADATA, QuestionnaireResults, QuestionResult
 from afterword.listening.screens import views
-from afterword.listening.screens.forms import PERIODS, Field, report_names
-from afterword.listening.screens.reports import months_of
+from afterword.listening.screens.reports import PERIODS, Field, months_of, report_names
 from afterword.listening.screens.views import Names
 from afterword.sending.screens.invitations import links
 
