@@ -14,7 +14,7 @@ from afterword.asking.instances.answers import AnswerContext
 from afterword.asking.instances.call_backs import Read
 from afterword.asking.instances.rendering import thank_you_page
 from afterword.asking.instances.triggers import Response as ResponseRecord, facts_of
-from afterword.asking.links.placements import BOX as WIDGET, placement_of
+from afterword.asking.links.pages import BOX as WIDGET, placement_of
 from afterword.cases import assignments, history, rules, settings
 from afterword.cases.alert_instances import service as alert_instances, store
 from afterword.cases.rules import Alert
