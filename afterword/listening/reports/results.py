@@ -29,17 +29,23 @@ from afterword.core.figures.periods import Bucket, Period
 from afterword.core.figures.plans import Plan
 from afterword.core.figures.queries import CountQuery, ReportContext, ReportQuery
 from afterword.core.figures.reports import Counted, Figure, Line, RequestedMetric, Table, Tally
-from afterword.core.figures.rows import Selection
+from afterword.core.figures.rows import RowKey, Selection, equal, number_of
 from afterword.core.figures.templates import Template
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.reading.findings import Findings
 from afterword.kit.db import Database, savepoint
-from afterword.listening.reports import comments, counts
+from afterword.listening.reports import counts
 from afterword.listening.reports.counts import Group, Visible
+from afterword.listening.responses import comments
+from afterword.listening.responses.comments import CommentWord
+from afterword.listening.responses.service import Filter
 from afterword.sending.pipelines import store as pipelines_store
 
 APPLICATION_QUESTIONNAIRES_MAX: Final = 500  # the newest; an alert on more of them names those that it is about
+WORDS_MAX: Final = 30
+WORDS_OF_GROUP_MAX: Final = 8
+MOMENT: Final = timedelta(microseconds=1)
 
 Found = tuple[Sequence[Cell], People]
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
@@ -429,10 +435,59 @@ async def driver_rows(
 
 
 async def _run_comments(db: Database, run: Plan) -> Result:
-    found = await comments.count(db, run, selection_of(run, {}))
-    rows = [Row(key=key, figures=[figure], selection=selection) for key, figure, selection in found.lines]
-    shown = _result(run, rows, total=[found.total], suppressed=0, truncated=found.is_part)
-    return replace(shown, selection=found.selection)
+    """The words of comments: those of all, or each group followed by its own. Truncated: older ones are not counted."""
+    selection = selection_of(run, {})
+    [questionnaire_id] = run.query.questionnaire_ids
+    group, band = run.parameters.metadata or "", run.parameters.band
+    found = await comments.counted(
+        db,
+        organization_id=run.context.organization_id,
+        application_ids=(),  # the questionnaire is one that the caller reaches
+        chosen=Filter(
+            only=run.context.only,
+            questionnaire_id=questionnaire_id,
+            from_time=selection.from_time,
+            to_time=selection.to_time - MOMENT,
+            band=band,
+            test=run.context.test,
+        ),
+        group_by=group,
+        limit=WORDS_MAX,
+    )
+    whole = replace(selection, only="comment", band=band, from_time=found.from_time or selection.from_time)
+    rows = [] if group else [_word_row({}, whole, one.n, one) for one in found.words]
+    for each in found.groups:
+        of_group = _comments_of_group(whole, group, each.value)
+        if of_group is None:
+            continue
+        key: RowKey = {group: number_of(each.value) if group == "channel" and each.value else each.value}
+        rows.append(_word_row(key, of_group, each.n))
+        rows += [_word_row(key, of_group, one.n, one) for one in each.words[:WORDS_OF_GROUP_MAX]]
+    total = _comments_figure(found.n)
+    shown = _result(run, rows, total=[total], suppressed=0, truncated=found.from_time is not None)
+    return replace(shown, selection=whole)
+
+
+def _word_row(key: RowKey, selection: Selection, n: int, one: CommentWord | None = None) -> Row:
+    """A word; without one, all comments of a group."""
+    named = {**key, "word": one.word if one else None, "text": one.text if one else None}
+    selection = replace(selection, word=one.word) if one else selection
+    return Row(key=named, figures=[_comments_figure(n)], selection=selection)
+
+
+def _comments_figure(n: int) -> Figure:
+    return Figure(Measure(metric="comments", unit="count", n=n, value=n))
+
+
+def _comments_of_group(selection: Selection, group: str, value: str | None) -> Selection | None:
+    """The responses of a group; None for those without a score, which no selection has."""
+    match group:
+        case "band":
+            return replace(selection, band=value) if value else None
+        case "channel":
+            return replace(selection, channel_id=int(value or 0))
+        case _:
+            return replace(selection, condition=equal(group, value))
 
 
 def of_others(whole: Figure, own: Figure, minimum: int) -> Figure | None:

@@ -24,9 +24,9 @@ from afterword.kit.nouns import service as nouns
 from afterword.kit.ui.lists import address
 from afterword.kit.ui.text import interval_text, shown_figure
 from afterword.kit.web import html
-from afterword.listening.reports.comments import WORDS_MAX, WORDS_OF_GROUP_MAX
 from afterword.listening.reports.custom_reports import REPORT
 from afterword.listening.reports.resources import ReportSpec, document_of
+from afterword.listening.reports.results import WORDS_MAX, WORDS_OF_GROUP_MAX
 from afterword.listening.responses import comments, themes
 from afterword.listening.responses.comments import METADATA, CommentWord, CountedWords
 from afterword.listening.responses.themes import THEME
