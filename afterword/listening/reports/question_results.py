@@ -15,12 +15,11 @@ from msgspec.structs import replace
 
 from afterword.asking.questionnaires import contexts
 from afterword.asking.questionnaires.store import Questionnaire
-from afterword.core.figures import cells as core_cells, plans, queries, reports as core_reports, rows as core_rows
+from afterword.core.figures import cells as core_cells, queries, reports as core_reports, rows as core_rows
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.metrics import Measure
 from afterword.core.figures.periods import Period
-from afterword.core.figures.plans import Plan
-from afterword.core.figures.queries import ReportContext
+from afterword.core.figures.queries import Plan, ReportContext
 from afterword.core.figures.reports import TOTAL, Counted, Figure, RequestedMetric, Tally
 from afterword.core.figures.rows import Selection
 from afterword.core.organizations.access import Caller
@@ -110,14 +109,14 @@ async def read(
     questionnaire_id = questionnaire.questionnaire_id
     query = queries.query_of({**period, "metrics": [], "questionnaire_ids": (questionnaire_id,)})
     owners = {questionnaire_id: questionnaire.owner_application_id}
-    findings = Findings(place=plans.in_spec)
+    findings = Findings(place=queries.in_spec)
     context = await contexts.load_context(db, caller=caller, query=query, findings=findings, known=owners)
     context = replace(context, only=None)  # counts are by group, of which a caller with a limit has the own ones
     values, by, value = await _choose_group(
         db, caller=caller, context=context, questionnaire_id=questionnaire_id, by=by, value=value
     )
     query = replace(query, compare="previous_period", group_by=(f"{METADATA}:{by}",) if by else ())
-    run = plans.plan(query, context, now=now, findings=findings)
+    run = queries.plan(query, context, now=now, findings=findings)
     asking = [one for one in context.questions.values() if one.is_answered]
     first = page * QUESTIONS_MAX
     shown = asking[first : first + QUESTIONS_MAX]

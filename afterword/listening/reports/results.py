@@ -17,7 +17,6 @@ from afterword.core.figures import (
     cells as core_cells,
     metrics,
     periods,
-    plans,
     queries,
     reports as core_reports,
     rows as core_rows,
@@ -26,8 +25,7 @@ from afterword.core.figures import (
 from afterword.core.figures.cells import ANSWERED, Cell, People
 from afterword.core.figures.metrics import Measure
 from afterword.core.figures.periods import Bucket, Period
-from afterword.core.figures.plans import Plan
-from afterword.core.figures.queries import CountQuery, ReportContext, ReportQuery
+from afterword.core.figures.queries import CountQuery, Plan, ReportContext, ReportQuery
 from afterword.core.figures.reports import Counted, Figure, Line, RequestedMetric, Table, Tally
 from afterword.core.figures.rows import RowKey, Selection, equal, number_of
 from afterword.core.figures.templates import Template
@@ -79,7 +77,7 @@ class Answers(msgspec.Struct, frozen=True):
 
 async def planned(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: datetime) -> Plan:
     """The plan of a spec, all of whose ids the caller reaches. Raises Invalid with places in it."""
-    query, findings = queries.query_of(spec), Findings(place=plans.in_spec)
+    query, findings = queries.query_of(spec), Findings(place=queries.in_spec)
     context = await contexts.load_context(db, caller=caller, query=query, findings=findings)
     pipeline_id = spec.get("pipeline_id")
     if pipeline_id is not None and not await pipelines_store.count_among(
@@ -87,7 +85,7 @@ async def planned(db: Database, *, caller: Caller, spec: Mapping[str, Any], now:
     ):
         findings.error("pipeline_id", "unknown_id", "None of these questionnaires has such a pipeline.")
         findings.check()
-    return plans.plan_spec(spec, context, now=now)
+    return queries.plan_spec(spec, context, now=now)
 
 
 async def run(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: datetime) -> Result:
@@ -97,7 +95,7 @@ async def run(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: dat
 
 async def run_query(db: Database, *, query: ReportQuery, context: ReportContext, now: datetime) -> Result:
     """Raises Invalid where it reads too much."""
-    run = plans.plan(query, context, now=now, findings=Findings(place=plans.in_spec))
+    run = queries.plan(query, context, now=now, findings=Findings(place=queries.in_spec))
     return _listed(run, await _table(db, run))
 
 
@@ -114,7 +112,7 @@ async def run_trend(
 
     The change of a bucket is that from the one in its place before. Raises Invalid where it reads too much.
     """
-    run = plans.plan(query, context, now=now, findings=Findings(place=plans.in_spec))
+    run = queries.plan(query, context, now=now, findings=Findings(place=queries.in_spec))
     if context.protected:
         counted, earlier = await tallied(db, run)
         return _listed(run, _tabulated(run, counted, earlier and replace(earlier, rows={}))), query
@@ -145,9 +143,9 @@ async def run_template(
     db: Database, *, caller: Caller, template: Template, query: ReportQuery, given: Mapping[str, Any], now: datetime
 ) -> Result:
     """A ready report; `given`: parameters by name. Raises Invalid for what cannot be asked, or would be too much."""
-    findings = Findings(place=plans.parameter)
+    findings = Findings(place=queries.parameter)
     context = await contexts.load_context(db, caller=caller, query=query, findings=findings)
-    return await run_plan(db, plans.plan_template(template, query, context, given=given, now=now, findings=findings))
+    return await run_plan(db, queries.plan_template(template, query, context, given=given, now=now, findings=findings))
 
 
 async def run_plan(db: Database, run: Plan) -> Result:

@@ -20,7 +20,7 @@ from afterword.console.periods import CALENDAR, DATES, PeriodChoice
 from afterword.console.removals import removal
 from afterword.console.response_list import CHANNELS
 from afterword.console.screens import Guest, Screens, Visit
-from afterword.core.figures import cells as core_cells, plans, queries, reports as core_reports, templates
+from afterword.core.figures import cells as core_cells, queries, reports as core_reports, templates
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import ReportContext
 from afterword.core.figures.templates import TEMPLATES
@@ -298,7 +298,7 @@ async def shared_report(guest: Guest, db: Database) -> Response:
     return guest.page("shared.html", title=report.title, brand=brand, back="", **values)
 
 
-async def _shared(guest: Guest, db: Database, report: CustomReport, plan: plans.Plan) -> dict[str, Any]:
+async def _shared(guest: Guest, db: Database, report: CustomReport, plan: queries.Plan) -> dict[str, Any]:
     """The values of the page that a link opens, but for the name of the organization."""
     key = {"organization_id": report.organization_id}
     result = await results.run_plan(db, plan)
@@ -492,7 +492,7 @@ async def _asked(
     ready = [chosen] if chosen in names else list(names)[: core_reports.QUESTIONNAIRES_MAX]
     questionnaire_ids = list(saved) or ready
     query = queries.ReportQuery(questionnaire_ids=tuple(questionnaire_ids))
-    findings = Findings(place=plans.in_spec)
+    findings = Findings(place=queries.in_spec)
     owners = {one.questionnaire_id: one.owner_application_id for one in reached}
     context = await contexts.load_context(db, caller=visit.caller, query=query, findings=findings, known=owners)
     return wanted.spec(questionnaire_ids, context), context, names
@@ -500,7 +500,7 @@ async def _asked(
 
 async def _run(visit: Visit, db: Database, wanted: AskedReport) -> tuple[Result, Names, dict[str, Any], ReportContext]:
     spec, context, questionnaires = await _asked(visit, db, wanted)
-    result = await results.run_plan(db, plans.plan_spec(spec, context, now=visit.now))
+    result = await results.run_plan(db, queries.plan_spec(spec, context, now=visit.now))
     pipelines = await pipelines_of(db, caller=visit.caller, result=result)
     url = links(questionnaires) if visit.caller.reads_answers else None
     names = report_names(visit.words, context, questionnaires, url=url, pipelines=pipelines)
