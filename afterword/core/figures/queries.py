@@ -15,12 +15,11 @@ from typing import Any, Final, cast
 import msgspec
 from msgspec.structs import replace
 
-from afterword.core.figures import cells as core_cells, disclosure, periods, reports as core_reports, templates
-from afterword.core.figures.cells import NUMERIC, Basis, Cell
+from afterword.core.figures import disclosure, periods, reports as core_reports, templates
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.metrics import LEVEL_DEFAULT
 from afterword.core.figures.periods import Bucket, CalendarPeriod, Compare, Days, Hour, Period
-from afterword.core.figures.reports import TYPE_OF, RequestedMetric
+from afterword.core.figures.reports import NUMERIC, TYPE_OF, Basis, Cell, RequestedMetric
 from afterword.core.figures.templates import TEMPLATES, Template
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Kind, Node, Scope as ConditionScope
@@ -131,7 +130,7 @@ def requested_metrics(query: ReportQuery, context: ReportContext, findings: Find
 
 def check_groups(query: ReportQuery, context: ReportContext, findings: Findings) -> None:
     for index, text in enumerate(query.group_by):
-        path, group = f"group_by/{index}", core_cells.read_group(text)
+        path, group = f"group_by/{index}", core_reports.read_group(text)
         if text == core_reports.EACH_QUESTION:
             continue
         if group is None:
@@ -140,7 +139,7 @@ def check_groups(query: ReportQuery, context: ReportContext, findings: Findings)
             findings.error(path, "exclusive", "It stands twice.")
         elif group[0] == "question" and group[1] not in context.questions:
             findings.error(path, "unknown_id", "None of these questionnaires asks such a question.")
-        elif group[0] == "question" and context.questions[group[1]].type not in core_cells.GROUPING:
+        elif group[0] == "question" and context.questions[group[1]].type not in core_reports.GROUPING:
             findings.error(path, "unknown_value", "Only questions with one of a few values can be grouped by.")
     if query.compare == "rest" and (not query.group_by or {"bucket", core_reports.EACH_QUESTION} & {*query.group_by}):
         findings.error(
@@ -232,11 +231,11 @@ def _check_protected(query: ReportQuery, context: ReportContext, condition: Node
     for subject in subjects:
         kind, _, name = subject.partition(":")
         question = context.questions.get(name)
-        is_plain = kind.endswith("_metadata") or subject in core_cells.CASE_GROUPS
-        if not is_plain and (question is None or question.type not in core_cells.GROUPING):
+        is_plain = kind.endswith("_metadata") or subject in core_reports.CASE_GROUPS
+        if not is_plain and (question is None or question.type not in core_reports.GROUPING):
             message = f"{PROTECTED}a filter compares metadata, causes and remedies, and questions with few values."
             findings.error("filter", "unknown_value", message)
-    attributes = {*core_cells.dimensions(query.group_by), *(core_cells.read_group(each) for each in subjects)}
+    attributes = {*core_reports.dimensions(query.group_by), *(core_reports.read_group(each) for each in subjects)}
     if context.only:
         attributes.add(of_limit(context.only))
     if len(attributes) > disclosure.ATTRIBUTES_MAX:
@@ -485,7 +484,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
             "buckets": self.buckets(period),
             "basis": self.query.basis(is_of_cases=False),
             "zone": self.context.time_zone,
-            "dimensions": core_cells.dimensions(self.query.group_by),
+            "dimensions": core_reports.dimensions(self.query.group_by),
             "condition": self.condition,
             "test": self.context.test,
             "only": self.context.only,
@@ -576,7 +575,7 @@ def plan_template(
     template_id: str | None = template.template_id
     match template_id:
         case "distribution":
-            types = core_cells.DISTRIBUTED
+            types = core_reports.DISTRIBUTED
             require_question(parameters.question_id, context, findings, path="question_id", types=types)
         case "funnel":
             every = tuple((metric, None) for metric in template.metrics)
@@ -612,8 +611,8 @@ def _table_query(template: Template, query: ReportQuery, parameters: Parameters,
     query = replace(query, metrics=((parameters.metric or "", parameters.question_id),))
     if template.template_id == "trend":
         return replace(query, group_by=("bucket",), bucket=query.bucket or "month")
-    group = core_cells.read_group(parameters.metadata or "")
-    if group is None or not (group[0].endswith("_metadata") or parameters.metadata in core_cells.CASE_GROUPS):
+    group = core_reports.read_group(parameters.metadata or "")
+    if group is None or not (group[0].endswith("_metadata") or parameters.metadata in core_reports.CASE_GROUPS):
         code = "unknown_value" if parameters.metadata else "required"
         expected = "questionnaire_metadata:{name}, responder_metadata:{name}, case:cause or case:remedy is expected."
         findings.error("group_by/0", code, expected)
@@ -644,20 +643,20 @@ def _check_comments(query: ReportQuery, parameters: Parameters, context: ReportC
 
 def _driver_parameters(parameters: Parameters, context: ReportContext, findings: Findings) -> Parameters:
     """Outcome and attributes, these by default all other questions with a scale, and matrices of one."""
-    types, questions = core_cells.NUMERIC, context.questions
+    types, questions = core_reports.NUMERIC, context.questions
     outcome = parameters.outcome_question_id
     require_question(outcome, context, findings, path="outcome_question_id", types=types)
     for index, each in enumerate(parameters.question_ids):
         path = f"question_ids/{index}"
-        require_question(each, context, findings, path=path, types=types | core_cells.MATRICES)
+        require_question(each, context, findings, path=path, types=types | core_reports.MATRICES)
         if (
             each in questions
-            and questions[each].type in core_cells.MATRICES
-            and not core_cells.is_rated(questions[each])
+            and questions[each].type in core_reports.MATRICES
+            and not core_reports.is_rated(questions[each])
         ):
             message = "The columns of this matrix are no scale: give them points, or put them in order."
             findings.error(path, "unknown_value", message)
-    rated = [each for each, one in questions.items() if one.type != "number" and core_cells.is_rated(one)]
+    rated = [each for each, one in questions.items() if one.type != "number" and core_reports.is_rated(one)]
     given = parameters.question_ids or rated
     return replace(parameters, question_ids=[each for each in dict.fromkeys(given) if each != outcome])
 

@@ -13,8 +13,8 @@ from afterword.asking.instances.resources import QuestionnaireInstance, instance
 from afterword.asking.instances.store import SHOWN_COLUMNS, ShownInstance
 from afterword.asking.questionnaires import contexts
 from afterword.core.figures import queries
-from afterword.core.figures.cells import Basis
 from afterword.core.figures.queries import CountQuery, ReportContext, ReportQuery
+from afterword.core.figures.reports import Basis
 from afterword.core.organizations.access import Caller
 from afterword.core.reading.findings import Findings
 from afterword.core.wire.lists import Column, Listing, Rows

@@ -13,20 +13,11 @@ from afterword import errors
 from afterword.asking.questionnaires import contexts, store as questionnaires_store
 from afterword.cases import service as cases
 from afterword.cases.rules import Alert
-from afterword.core.figures import (
-    cells as core_cells,
-    metrics,
-    periods,
-    queries,
-    reports as core_reports,
-    rows as core_rows,
-    templates,
-)
-from afterword.core.figures.cells import ANSWERED, Cell, People
+from afterword.core.figures import metrics, periods, queries, reports as core_reports, rows as core_rows, templates
 from afterword.core.figures.metrics import Measure
 from afterword.core.figures.periods import Bucket, Period
 from afterword.core.figures.queries import CountQuery, Plan, ReportContext, ReportQuery
-from afterword.core.figures.reports import Counted, Figure, Line, RequestedMetric, Table, Tally
+from afterword.core.figures.reports import ANSWERED, Cell, Counted, Figure, Line, People, RequestedMetric, Table, Tally
 from afterword.core.figures.rows import RowKey, Selection, equal, number_of
 from afterword.core.figures.templates import Template
 from afterword.core.organizations.access import Caller
@@ -59,7 +50,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     period: Period
-    date_basis: core_cells.Basis
+    date_basis: core_reports.Basis
     parameters: Mapping[str, Any]
     rows: Sequence[Row]
     total: Sequence[Figure]
@@ -330,9 +321,9 @@ async def _run_distribution(db: Database, run: Plan) -> Result:
     given = [await _answers(db, run, period, question) for period in filter(None, (run.period, run.earlier))]
     rows: list[Row] = []
     total: list[Figure] = []
-    for part in core_cells.parts_of(question):
+    for part in core_reports.parts_of(question):
         rows += part_rows(run, question, part, given)
-        number = core_cells.answers_in(core_cells.of_part(given[0].counts, part))
+        number = core_reports.answers_in(core_reports.of_part(given[0].counts, part))
         measure = Measure(metric="answers", unit="count", n=number, value=float(number))
         total.append(Figure(measure, suppressed=part in given[0].hidden))
     return _result(
@@ -352,13 +343,13 @@ def part_rows(
     `given`: the answers of the period, and of the one before where the query compares; `key`: of the group they are of.
     """
     now, *before = given
-    counted = core_cells.of_part(now.counts, part)
-    values = core_cells.values_of(question)
+    counted = core_reports.of_part(now.counts, part)
+    values = core_reports.values_of(question)
     values += sorted(each for each in counted if each not in {*values, ANSWERED})
     asked: dict[str, Any] = {"values": values, "level": run.query.level, "scale": core_reports.scale_of(question)}
     figures = core_reports.distribution(counted, effect=now.counts.effect, is_hidden=part in now.hidden, **asked)
     for one in before:
-        counted = core_cells.of_part(one.counts, part)
+        counted = core_reports.of_part(one.counts, part)
         was = core_reports.distribution(counted, effect=one.counts.effect, is_hidden=part in one.hidden, **asked)
         figures = [changed(figure, earlier) for figure, earlier in zip(figures, was, strict=True)]
     rows: list[Row] = []
@@ -379,7 +370,7 @@ async def _answers(db: Database, run: Plan, period: Period, question: Question) 
         [tally] = core_reports.gather(wanted, cells, (), (), people).total
         return Answers(tally)
     found = await _visible(db, run, asked)
-    parts = map(counts.part_of, found.hidden) if found.named else core_cells.parts_of(question)
+    parts = map(counts.part_of, found.hidden) if found.named else core_reports.parts_of(question)
     hidden = set(parts) - set(map(counts.part_of, found.total))
     tally = Tally()
     for cell in found.total:
@@ -419,8 +410,8 @@ async def driver_rows(
     key = {f"questionnaire_metadata:{of_group[0]}": of_group[1]} if of_group else {}
     for question_id, tally in tallies.items():
         question = run.context.questions[question_id]
-        ratings = core_cells.ratings_of(question)
-        for part in core_cells.parts_of(question):
+        ratings = core_reports.ratings_of(question)
+        for part in core_reports.parts_of(question):
             mean = Figure(core_reports.rating(question, tally, part, level=level))
             asked_of = question_id, part
             pairs, people_behind = found.get(asked_of, {}), pair_people.get(asked_of, 0)

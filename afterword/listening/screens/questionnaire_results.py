@@ -13,7 +13,7 @@ from afterword.asking.questionnaires.store import Questionnaire
 from afterword.console.periods import PeriodChoice
 from afterword.console.response_list import COMMENT_CHARACTERS_MAX, RESPONSES
 from afterword.console.screens import Screens, Visit
-from afterword.core.figures import cells as core_cells
+from afterword.core.figures import reports as core_reports
 from afterword.core.figures.rows import Selection
 from afterword.core.questionnaires.question_types import SCORES, TYPES, Question
 from afterword.kit.db import Database
@@ -214,7 +214,7 @@ def _segment_links(names: Names, selection: Selection, question: Question) -> Ca
 def _about(words: Texts, question: Question) -> str:
     if question.type in SCORES:
         return words(SCORES[question.type].text)
-    if question.type in core_cells.NUMERIC:
+    if question.type in core_reports.NUMERIC:
         return words("The mean of its answers.")
     return words("The share of those who put it first.") if question.ranks else ""
 
@@ -222,7 +222,7 @@ def _about(words: Texts, question: Question) -> str:
 def _means(names: Names, one: QuestionResult) -> View:
     """The mean of each row of a matrix on the scale of its columns."""
     words, question = names.words, one.question
-    ratings = core_cells.ratings_of(question)
+    ratings = core_reports.ratings_of(question)
     low, high = min(ratings, key=lambda each: ratings[each]), max(ratings, key=lambda each: ratings[each])
     figures = [(names.of(row.key), row.figures[0], names.url(row.selection, ())) for row in one.rows]
     return charts.groups_view(

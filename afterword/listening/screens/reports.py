@@ -20,7 +20,7 @@ from afterword.console.periods import CALENDAR, DATES, PeriodChoice
 from afterword.console.removals import removal
 from afterword.console.response_list import CHANNELS
 from afterword.console.screens import Guest, Screens, Visit
-from afterword.core.figures import cells as core_cells, queries, reports as core_reports, templates
+from afterword.core.figures import queries, reports as core_reports, templates
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import ReportContext
 from afterword.core.figures.templates import TEMPLATES
@@ -181,12 +181,12 @@ def _own_fields(
     if not visit.caller.reads_answers:
         buckets = {name: BUCKETS[name] for name in ("month", "quarter")}
     asks_mean = spec.get("metric") == "mean"
-    numeric = core_cells.DISTRIBUTED if wanted.template_id == "distribution" else core_cells.NUMERIC
+    numeric = core_reports.DISTRIBUTED if wanted.template_id == "distribution" else core_reports.NUMERIC
     found = [
         Field("metric", words("Score"), [(name, words(text)) for name, text in METRICS.items()]),
         Field("metadata", words("Groups"), list(metadata.items())),
         Field("by", words("Groups"), [(name, words(text)) for name, text in BYS.items()]),
-        Field("outcome_question_id", words("Outcome"), _questions(names, core_cells.NUMERIC)),
+        Field("outcome_question_id", words("Outcome"), _questions(names, core_reports.NUMERIC)),
         Field("question_id", words("Question"), _questions(names, numeric)),
         Field("bucket", words("Steps"), [(name, words(text)) for name, text in buckets.items()]),
     ]
@@ -208,7 +208,7 @@ def _defaults(template_id: str, context: ReportContext, chosen: Mapping[str, str
     """The parameters that a report needs and that the address does not name."""
     scores = [metric for metric in SCORES if context.of_types(metric)]
     metric = chosen.get("metric") or (scores[0] if scores else "response")
-    numeric = context.of_types(*SCORES, *sorted(core_cells.NUMERIC - {*SCORES}))
+    numeric = context.of_types(*SCORES, *sorted(core_reports.NUMERIC - {*SCORES}))
     scored = [each for kind in SCORES for each in context.of_types(kind)] or list(numeric)
     match template_id:
         case "trend" | "by_metadata":
@@ -217,14 +217,14 @@ def _defaults(template_id: str, context: ReportContext, chosen: Mapping[str, str
                 found["question_id"] = scored[0]
             if template_id == "trend":
                 return {**found, "bucket": "month" if context.protected else "week"}
-            return {**found, "compare": "rest", "metadata": next(iter(_declared(context)), core_cells.CASE_GROUPS[0])}
+            return {**found, "compare": "rest", "metadata": next(iter(_declared(context)), core_reports.CASE_GROUPS[0])}
         case "sending":
             return {"by": "bucket", "bucket": "week"}
         case "distribution":
-            rated = scored or list(context.of_types(*sorted(core_cells.DISTRIBUTED)))
+            rated = scored or list(context.of_types(*sorted(core_reports.DISTRIBUTED)))
             return {"question_id": rated[0]} if rated else {}
         case "drivers":
-            rated = {each for each, one in context.questions.items() if core_cells.is_rated(one)}
+            rated = {each for each, one in context.questions.items() if core_reports.is_rated(one)}
             among = set[str]().union(*(asked for asked in context.together if len(asked & rated) > 1))
             return {"outcome_question_id": next((one for one in scored if one in among), scored[0])} if scored else {}
         case _:
@@ -232,7 +232,7 @@ def _defaults(template_id: str, context: ReportContext, chosen: Mapping[str, str
 
 
 def groups_of(words: Texts, context: ReportContext) -> dict[str, str]:
-    return {**declared(words, context), **{group: words(views.GROUPS[group]) for group in core_cells.CASE_GROUPS}}
+    return {**declared(words, context), **{group: words(views.GROUPS[group]) for group in core_reports.CASE_GROUPS}}
 
 
 def report_names(
