@@ -20,8 +20,7 @@ from afterword.kit.ui.lists import key_of, read_key
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.responses import service
-from afterword.listening.responses.records import Band, ResponseRow, about
-from afterword.listening.responses.service import EVER, NEVER, Filter, Tab
+from afterword.listening.responses.service import EVER, NEVER, Band, Filter, ResponseRow, Tab, about
 from afterword.tenants.organizations import checks
 
 TAG_CHARACTERS_MAX: Final = 50

@@ -3,9 +3,10 @@
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Literal, LiteralString, Unpack
+from typing import Annotated, Any, Final, Literal, LiteralString, Unpack
 
 import msgspec
+from msgspec import Meta
 from msgspec.structs import replace
 
 from afterword import errors
@@ -14,6 +15,7 @@ from afterword.cases import recoveries
 from afterword.core.organizations.access import Caller, Part, Reach, values_of
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Node
+from afterword.core.questionnaires.question_types import ScaleName
 from afterword.core.reading.findings import Findings
 from afterword.core.text import words
 from afterword.core.text.locales import Marked
@@ -21,7 +23,8 @@ from afterword.core.text.words import Query
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import within
-from afterword.listening.responses.records import ResponseRow
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.web import fields
 from afterword.listening.responses.rows import ANSWERED, PERSON, REFERENCE, VALUES
 
 EVER, NEVER = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
@@ -42,6 +45,44 @@ OF_LINK: Final = 0  # the channel of instances that nothing was sent for
 Tab = Literal["all", "unread", "comment", "unhappy", "mine"]
 TABS: Final[tuple[Tab, ...]] = ("all", "unread", "comment", "unhappy", "mine")
 BOUNDED: Final[tuple[Tab, ...]] = ("all", "comment", "unhappy")  # whose counts are the same for all users
+
+Band = Literal["detractor", "passive", "promoter"]
+
+
+def about(text: str) -> Meta:
+    return Meta(description=text)
+
+
+class ResponseRow(msgspec.Struct, frozen=True):  # the columns of `_SHOWN`; a dataclass is slow to make
+    """A response with what tells most of it, within seconds after it was given."""
+
+    instance_id: fields.Id
+    questionnaire_id: fields.Id
+    questionnaire_name: Annotated[str, Hidden()]
+    version_id: fields.Id
+    submitted_time: datetime
+    locale: str
+    test: bool
+    channel_id: int | None
+    responder_id: fields.Id | None
+    person: Annotated[str | None, Hidden()]  # an address
+    external_reference: str | None
+    response_import_id: Annotated[
+        fields.Computed[fields.Id | None], about("The import that brought it from elsewhere; null: given here.")
+    ]
+    score_question_id: Annotated[fields.Id | None, about("The question with the score.")]
+    score_kind: Annotated[ScaleName | None, about("The type of the question with the score.")]
+    score: Annotated[
+        int | None, about("Of the key question; else of the first answered of nps, csat, ces, smileys, rating.")
+    ]
+    score_max: Annotated[int | None, about("The highest of its scale.")]
+    band: Annotated[Band | None, about("The segment of the score; of csat and ces the dissatisfied are detractors.")]
+    comment: Annotated[
+        fields.Computed[str | None], about("The first thousand characters of the first answer in words.")
+    ]
+    tags: Annotated[fields.Computed[list[str]], about("The first twenty, in order.")]
+    alert_instance_id: Annotated[fields.Computed[fields.Id | None], about("The newest open case.")]
+    is_unread: Annotated[bool, Hidden()]
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
