@@ -20,7 +20,7 @@ from afterword.kit.ui.lists import key_of, read_key
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.responses import service
-from afterword.listening.responses.service import EVER, NEVER, Band, Filter, ResponseRow, Tab, about
+from afterword.listening.responses.service import EVER, NEVER, Band, Filter, RequestedResponses, ResponseRow, Tab, about
 from afterword.tenants.organizations import checks
 
 TAG_CHARACTERS_MAX: Final = 50
@@ -107,14 +107,8 @@ class ResponseCounts(fields.Answer):
     description="Those of all questionnaires, the newest first. The case is the open one.",
 )
 async def list_responses(call: Call[None], db: Database) -> Answer:
-    await check_filter(call.caller, call.query, db, is_query=True)
-    rows = await service.list_response_page(
-        db,
-        **service.reach_of(call.caller, call.query.application_id),
-        chosen=filter_of(call.caller, call.query),
-        page=call.page,
-    )
-    return Answer(record=rows)
+    wanted = await requested_of(db, call.caller, call.query, is_query=True)
+    return Answer(record=await service.list_response_page(db, **wanted.reach, chosen=wanted.chosen, page=call.page))
 
 
 @routes.get(
@@ -127,10 +121,8 @@ async def list_responses(call: Call[None], db: Database) -> Answer:
     description="Counts by facet of the same filter, of the newest ten thousand responses.",
 )
 async def count_responses(call: Call[None], db: Database) -> Answer:
-    await check_filter(call.caller, call.query, db, is_query=True)
-    facets = await service.count_facets(
-        db, **service.reach_of(call.caller, call.query.application_id), chosen=filter_of(call.caller, call.query)
-    )
+    wanted = await requested_of(db, call.caller, call.query, is_query=True)
+    facets = await service.count_facets(db, **wanted.reach, chosen=wanted.chosen)
 
     def of(name: str) -> dict[str, int]:
         return {value: count for value, count in facets.by.get(name, {}).items() if value is not None}
@@ -161,22 +153,14 @@ async def count_responses(call: Call[None], db: Database) -> Answer:
     ),
 )
 async def search_responses(call: Call[ResponseSearch], db: Database) -> Answer:
-    await check_filter(call.caller, call.body, db)
-    chosen, after = filter_of(call.caller, call.body), ""
+    wanted, after = await requested_of(db, call.caller, call.body), ""
     if call.body.cursor is not None:
         if (place := read_key(call.body.cursor)) is None:
             raise errors.Invalid.at("/cursor", "invalid_cursor", "This is no cursor of a search.")
         moment, after = place
-        chosen = replace(chosen, to_time=min(moment, chosen.to_time))
-    found = await service.find(
-        db,
-        caller=call.caller,
-        application_id=call.body.application_id,
-        chosen=chosen,
-        condition=service.read_condition(call.caller, call.body.condition, path="/condition"),
-        after=after,
-        limit=call.body.limit,
-    )
+        chosen = replace(wanted.chosen, to_time=min(moment, wanted.chosen.to_time))
+        wanted = replace(wanted, chosen=chosen)
+    found = await service.find(db, wanted, after=after, limit=call.body.limit)
     return Answer(
         FoundResponses(
             results=[Response.of(row, call.zone) for row in found.rows],
@@ -185,17 +169,18 @@ async def search_responses(call: Call[ResponseSearch], db: Database) -> Answer:
     )
 
 
-async def check_filter(
+async def requested_of(
+    db: Database,
     caller: Caller,
     asked: ResponseQuery,
-    db: Database,
     *,
     instance_ids: Sequence[str] = (),
     at: str = "",
     is_query: bool = False,
-) -> None:
-    """Raise Invalid `unknown_id` for what the filter of a client names that is not there or out of the caller's reach.
+) -> RequestedResponses:
+    """The responses that the filter of a client asks for.
 
+    Raises Invalid: `unknown_id` for what it names that is not there or out of the caller's reach, and for a condition.
     `instance_ids`: further ids that it names. `at`: where the body has the filter. An instance without a response is
     known: it is among none that match.
     """
@@ -226,9 +211,16 @@ async def check_filter(
     if is_query:
         wrong = [FieldError(each.code, each.message, parameter=str(each.pointer).strip("/")) for each in wrong]
     errors.check(wrong)
+    document = asked.condition if isinstance(asked, ResponseFilter) else None
+    return RequestedResponses(
+        caller=caller,
+        chosen=_filter_of(caller, asked),
+        application_id=asked.application_id,
+        condition=service.read_condition(caller, document, path=f"{at}/condition"),
+    )
 
 
-def filter_of(caller: Caller, asked: ResponseQuery) -> Filter:
+def _filter_of(caller: Caller, asked: ResponseQuery) -> Filter:
     only: Tab = asked.only or "all"
     return Filter(
         only=caller.only,

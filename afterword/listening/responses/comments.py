@@ -16,9 +16,9 @@ from afterword.kit.db import Database
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.responses import service
-from afterword.listening.responses.api import ResponseQuery, check_filter, filter_of
+from afterword.listening.responses.api import ResponseQuery, requested_of
 from afterword.listening.responses.rows import ANSWERED
-from afterword.listening.responses.service import Filter
+from afterword.listening.responses.service import Filter, RequestedResponses
 
 
 class Count(msgspec.Struct, frozen=True):
@@ -124,21 +124,14 @@ class CountedWords(msgspec.Struct, frozen=True):
 
 
 async def count(
-    db: Database,
-    *,
-    caller: Caller,
-    application_id: str | None,
-    chosen: Filter,
-    group_by: str = "",
-    limit: int = WORDS_MAX,
+    db: Database, wanted: RequestedResponses, *, group_by: str = "", limit: int = WORDS_MAX
 ) -> CountedWords:
     """The words of the newest comments that match, by one of KINDS or a name of METADATA as in conditions.
 
     Raises Invalid for another group, InsufficientScope for values out of the caller's reach.
     """
-    _check_group(caller, group_by)
-    reach = service.reach_of(caller, application_id)
-    return await counted(db, **reach, chosen=chosen, group_by=group_by, limit=limit)
+    _check_group(wanted.caller, group_by)
+    return await counted(db, **wanted.reach, chosen=wanted.chosen, group_by=group_by, limit=limit)
 
 
 async def newest(db: Database, *, chosen: Filter, **part: Unpack[Part]) -> tuple[list[str], datetime | None]:
@@ -248,13 +241,6 @@ class CommentWords(fields.Resource):
 )
 async def count_words(call: Call[None], db: Database) -> Answer:
     query: WordQuery = call.query
-    await check_filter(call.caller, query, db, is_query=True)
-    found = await count(
-        db,
-        caller=call.caller,
-        application_id=query.application_id,
-        chosen=filter_of(call.caller, query),
-        group_by=query.group_by or "",
-        limit=query.limit,
-    )
+    wanted = await requested_of(db, call.caller, query, is_query=True)
+    found = await count(db, wanted, group_by=query.group_by or "", limit=query.limit)
     return Answer(CommentWords.of(found, call.zone, suppressed=False, suppressed_groups=0))

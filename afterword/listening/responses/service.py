@@ -564,13 +564,22 @@ LOOKED_IN: Final = (  # by the scope that opens it
 )
 
 
-def reach_of(caller: Caller, application_id: str | None) -> Part:
-    """The part of one application, or all that the caller has; of an application out of reach none."""
-    part = caller.part
-    if application_id:
-        among = part["application_ids"]
-        part["application_ids"] = [application_id if not among or application_id in among else ""]
-    return part
+class RequestedResponses(msgspec.Struct, frozen=True, kw_only=True):
+    """The responses that a caller asks for: those of an application, of a filter and of a condition."""
+
+    caller: Caller
+    chosen: Filter
+    application_id: str | None = None
+    condition: Node | None = None
+
+    @property
+    def reach(self) -> Part:
+        """The part of the application, or all that the caller has; of an application out of reach none."""
+        part = self.caller.part
+        if self.application_id:
+            among = part["application_ids"]
+            part["application_ids"] = [self.application_id if not among or self.application_id in among else ""]
+        return part
 
 
 def search_of(caller: Caller, query: Query, word: str = "", theme: Query | None = None) -> str | None:
@@ -603,39 +612,23 @@ class Found(msgspec.Struct, frozen=True):
     is_full: bool
 
 
-async def find(
-    db: Database,
-    *,
-    caller: Caller,
-    application_id: str | None,
-    chosen: Filter,
-    condition: Node | None,
-    after: str,
-    limit: int,
-) -> Found:
-    """The newest responses before `chosen.to_time` that meet the filter and the condition.
+async def find(db: Database, wanted: RequestedResponses, *, after: str = "", limit: int) -> Found:
+    """The newest responses before `to_time` of the filter that meet it and the condition.
 
     Only so many are looked at; a page that is not full may still have others behind `last`.
     """
-    reach = reach_of(caller, application_id)
+    chosen, condition = wanted.chosen, wanted.condition
     if condition is None:
-        rows = await list_responses(db, **reach, chosen=chosen, after=after, limit=limit + 1)
-        return await _page_of(db, reach, rows, chosen=chosen, after=after, limit=limit)
+        rows = await list_responses(db, **wanted.reach, chosen=chosen, after=after, limit=limit + 1)
+        return await _page_of(db, wanted.reach, rows, chosen=chosen, after=after, limit=limit)
     met: list[ResponseRow] = []
     looked_at, size = 0, CONDITION_BATCH
     while looked_at < CONDITION_SCANNED_MAX:
         size = min(size, CONDITION_SCANNED_MAX - looked_at)
-        batch = await find(
-            db, caller=caller, application_id=application_id, chosen=chosen, condition=None, after=after, limit=size
-        )
-        known = await recoveries.list_facts(
-            db,
-            organization_id=caller.organization_id,
-            instance_ids=[row.instance_id for row in batch.rows],
-            condition=condition,
-        )
+        batch = await find(db, replace(wanted, chosen=chosen, condition=None), after=after, limit=size)
+        meeting = await _meeting(db, wanted.caller, condition, [row.instance_id for row in batch.rows])
         for row in batch.rows:
-            if row.instance_id in known and conditions.matches(condition, known[row.instance_id]):
+            if row.instance_id in meeting:
                 met.append(row)
                 if len(met) == limit:
                     return Found(met, _place(row), is_full=True)
@@ -658,26 +651,17 @@ async def _page_of(
 
 
 async def find_counted(
-    db: Database,
-    *,
-    caller: Caller,
-    application_id: str | None,
-    chosen: Filter,
-    until: datetime,
-    condition: Node | None,
-    after: str,
-    limit: int,
+    db: Database, wanted: RequestedResponses, *, until: datetime, after: str = "", limit: int
 ) -> tuple[TabCounts | None, Found]:
     """The counts of all tabs, none with a condition, and those before `until` as `find` has them."""
-    reach = reach_of(caller, application_id)
+    reach, chosen, condition = wanted.reach, wanted.chosen, wanted.condition
     here = replace(chosen, to_time=min(until, chosen.to_time))
     if condition is None and chosen.is_plain:
         counted, rows = await _counted(db, reach, chosen, until=here.to_time, after=after, limit=limit + 1)
         return counted, await _page_of(db, reach, rows, chosen=here, after=after, limit=limit)
     counted = None if condition else await count_tabs(db, **reach, chosen=chosen)
     here = replace(here, is_frequent=counted.is_frequent) if counted else here
-    given: dict[str, Any] = {"caller": caller, "application_id": application_id, "chosen": here}
-    return counted, await find(db, **given, condition=condition, after=after, limit=limit)
+    return counted, await find(db, replace(wanted, chosen=here), after=after, limit=limit)
 
 
 class _Bounds(msgspec.Struct, frozen=True):
@@ -711,20 +695,13 @@ async def _counted(
 
 
 async def select(
-    db: Database,
-    *,
-    caller: Caller,
-    application_id: str | None,
-    chosen: Filter,
-    condition: Node | None,
-    among: Sequence[str] | None = None,
-    limit: int,
+    db: Database, wanted: RequestedResponses, *, among: Sequence[str] | None = None, limit: int
 ) -> list[tuple[str, str]]:
     """The ids of all responses that match, each with its questionnaire's, the newest first.
 
     Raises Invalid where more than `limit` match, or more would have to be looked at: nothing is left out.
     """
-    reach = reach_of(caller, application_id)
+    reach, chosen, condition = wanted.reach, wanted.chosen, wanted.condition
     most = limit if condition is None else CONDITION_LISTED_MAX
     found = await list_ids(db, **reach, chosen=chosen, among=among, limit=most + 1)
     if len(found) > most or (
@@ -742,16 +719,19 @@ async def select(
     met: list[tuple[str, str]] = []
     for begin in range(0, len(found), CONDITION_SCANNED_MAX):
         batch = found[begin : begin + CONDITION_SCANNED_MAX]
-        known = await recoveries.list_facts(
-            db,
-            organization_id=caller.organization_id,
-            instance_ids=[instance_id for instance_id, _ in batch],
-            condition=condition,
-        )
-        met += [one for one in batch if one[0] in known and conditions.matches(condition, known[one[0]])]
+        meeting = await _meeting(db, wanted.caller, condition, [instance_id for instance_id, _ in batch])
+        met += [one for one in batch if one[0] in meeting]
     if len(met) > limit:
         raise errors.Invalid.at("/filter", "too_many", f"More than {limit:,} responses match: choose a shorter period.")
     return met
+
+
+async def _meeting(db: Database, caller: Caller, condition: Node, instance_ids: Sequence[str]) -> set[str]:
+    """Those of these ids that meet the condition."""
+    known = await recoveries.list_facts(
+        db, organization_id=caller.organization_id, instance_ids=instance_ids, condition=condition
+    )
+    return {instance_id for instance_id, facts in known.items() if conditions.matches(condition, facts)}
 
 
 def _place(row: ResponseRow) -> tuple[datetime, str]:

@@ -176,9 +176,7 @@ async def _overview(
 async def _comment(db: Database, words: Texts, caller: Caller, *, band: str, period: Period) -> str:
     """The words of the best or worst score, the longest of equal ones, without addresses and numbers in them."""
     chosen = Filter(only=caller.only, tab="comment", band=band, from_time=period.from_time, to_time=period.to_time)
-    found = await responses.find(
-        db, caller=caller, application_id=None, chosen=chosen, condition=None, after="", limit=COMMENTS_SEEN
-    )
+    found = await responses.find(db, responses.RequestedResponses(caller=caller, chosen=chosen), limit=COMMENTS_SEEN)
     sign = 1 if band == "promoter" else -1
     known = [one for one in found.rows if one.comment and one.score is not None and one.score_max]
     if not known:
