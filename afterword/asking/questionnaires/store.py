@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Annotated, Any, Final, LiteralString, Unpack
 
 import msgspec
+from msgspec.structs import asdict
 
 from afterword import errors
 from afterword.core.organizations.access import Part, values_of
@@ -243,25 +244,11 @@ async def update_questionnaire(
     )
 
 
-async def insert_version(
-    db: Database,
-    *,
-    organization_id: str,
-    version_id: str,
-    questionnaire_id: str,
-    number: int,
-    note: str | None,
-    definition: Definition,
-    checksum: str,
-    now: datetime,
-    by: str | None,
-) -> Version:
-    document = core_definition.document_of(definition)
-    return await db.records(_version).fetch_one(
-        f"""insert into questionnaire_version (organization_id, version_id, questionnaire_id, number, note, definition,
-                                              checksum, published_time, published_by)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning {VERSION_COLUMNS}""",
-        *(organization_id, version_id, questionnaire_id, number, note, document, checksum, now, by),
+async def insert_version(db: Database, *, version: Version) -> None:  # any tenant: the version names it
+    await db.execute(
+        f"""insert into questionnaire_version ({VERSION_COLUMNS})
+           select {VERSION_COLUMNS} from jsonb_populate_record(null::questionnaire_version, $1::jsonb)""",
+        {**asdict(version), "definition": core_definition.document_of(version.definition)},
     )
 
 
