@@ -22,7 +22,7 @@ from afterword.asking.questionnaires import access, metadata as metadata_service
 from afterword.asking.questionnaires.store import Version
 from afterword.core.answers import progress as core_answers
 from afterword.core.messaging.addresses import CHANNEL_EMAIL
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, installation
 from afterword.core.questionnaires.metadata import Changes, merge
 from afterword.core.text import locales
 from afterword.events.service import Actor
@@ -350,7 +350,7 @@ async def _existing(db: Database, *, issuable: Issuable, request: IssueInput) ->
     # A second request with the same key waits here, so that it makes no unused responder.
     await db.claim_key(f"{issuable.organization_id}:{issuable.questionnaire_id}:{key}")
     if request.reference_id is None:
-        return await store.get_instance(db, organization_id=issuable.organization_id, instance_id=key)
+        return await store.get_instance(db, **installation(issuable.organization_id).sight, instance_id=key)
     return await store.get_instance_by_reference(db, **issuable.key, reference_id=request.reference_id)
 
 

@@ -14,7 +14,7 @@ from afterword import errors
 from afterword.asking.instances.store import OF_APPLICATIONS
 from afterword.asking.questionnaires import metadata as metadata_service
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, normal_or_none
-from afterword.core.organizations.access import Caller, Part, Sight, values_of
+from afterword.core.organizations.access import Caller, Part, Reach, Sight, values_of
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import GLOBAL, Declared
 from afterword.core.wire import times
@@ -104,21 +104,14 @@ class Details(msgspec.Struct, frozen=True):
 
 
 async def get_responder_record(
-    db: Database,
-    *,
-    organization_id: str,
-    responder_id: str,
-    application_ids: Sequence[str] = (),
-    test_only: bool = False,
-    only: Sequence[str] | None = None,
-    is_anybody: bool = False,
+    db: Database, *, responder_id: str, is_anybody: bool = False, **sight: Unpack[Sight]
 ) -> ShownResponder | None:
     """`is_anybody`: also one whom the caller does not see."""
     return await db.records(_responder).fetch_row(
         f"""select {_COLUMNS_R}, {IS_WHOLE} as is_whole from responder r
-           cross join (select $3::text[] as application_ids, $4::boolean as test_only, $5::text[] as only) reach
-           where r.organization_id = $1 and r.responder_id = $2 and ($6 or {_IS_SEEN})""",
-        *(organization_id, responder_id, list(application_ids), test_only, only, is_anybody),
+           cross join (select $2::text[] as application_ids, $3::boolean as test_only, $4::text[] as only) reach
+           where r.organization_id = $1 and r.responder_id = $5 and ($6 or {_IS_SEEN})""",
+        *(*values_of(sight), sight["test_only"], sight["only"], responder_id, is_anybody),
     )
 
 
@@ -171,14 +164,12 @@ _FOUND: Final[LiteralString] = f"""with found as materialized (
 async def list_responder_records(
     db: Database,
     *,
-    organization_id: str,
-    application_ids: Sequence[str] = (),
-    test_only: bool = False,
     prefixes: Sequence[str] = (),
     words: Sequence[str] = (),
     reference: str | None = None,
     order_key: str | None = None,
     page: Page,
+    **reach: Unpack[Reach],
 ) -> Rows[ShownResponder]:
     """A page of the responders that the caller sees; with prefixes, those with a matching address, or the others.
 
@@ -197,24 +188,24 @@ async def list_responder_records(
                cross join (
                  select $2::text[] as application_ids, $3::boolean as test_only, null::text[] as only) reach
                where ({_IS_SEEN}) and {IS_WHOLE}""",
-            *(organization_id, list(application_ids), test_only, list(prefixes), FOUND_MAX),
-            " & ".join([organization_id, *(f"{word}:*" for word in words)]) if words else None,
+            *(*values_of(reach), reach["test_only"], list(prefixes), FOUND_MAX),
+            " & ".join([reach["organization_id"], *(f"{word}:*" for word in words)]) if words else None,
             *(reference, order_key),
             page=page,
         )
-    elif application_ids or test_only:
+    elif reach["application_ids"] or reach["test_only"]:
         rows = await db.fetch_list(
             f"""select {_COLUMNS_R}, {IS_WHOLE} as is_whole from responder r
                cross join (
                  select $2::text[] as application_ids, $3::boolean as test_only, null::text[] as only) reach
                where r.organization_id = $1 and ({_IS_SEEN})""",
-            *(organization_id, list(application_ids), test_only),
+            *(*values_of(reach), reach["test_only"]),
             page=page,
         )
     else:
         rows = await db.fetch_list(
             f"select {_COLUMNS_R}, true as is_whole from responder r where r.organization_id = $1",
-            organization_id,
+            reach["organization_id"],
             page=page,
         )
     return rows.map(_responder)
@@ -256,15 +247,7 @@ async def list_own(
 
 
 async def list_details(
-    db: Database,
-    *,
-    organization_id: str,
-    responder_ids: Sequence[str],
-    now: datetime,
-    application_ids: Sequence[str] = (),
-    test_only: bool = False,
-    only: Sequence[str] | None = None,
-    with_values: bool = False,
+    db: Database, *, responder_ids: Sequence[str], now: datetime, with_values: bool = False, **sight: Unpack[Sight]
 ) -> list[Details]:
     return await db.records(lambda row: msgspec.convert({**row}, Details)).fetch(
         f"""select r.responder_id, f.*, a.identifiers, case when $7 then r.metadata end as values
@@ -286,7 +269,8 @@ async def list_details(
              from responder_address a cross join (select $5::text[] as only) reach
              where a.organization_id = $1 and a.responder_id = r.responder_id) a
            where r.organization_id = $1 and r.responder_id = any($2::text[])""",
-        *(organization_id, list(responder_ids), list(application_ids), test_only, only, now, with_values),
+        *(sight["organization_id"], list(responder_ids), list(sight["application_ids"]), sight["test_only"]),
+        *(sight["only"], now, with_values),
     )
 
 
@@ -350,8 +334,7 @@ async def views_of(
     if not by_id:
         return {}
     may_read = "Responder Value.Read" in caller.scopes and caller.limit is None  # within a limit orders fill them
-    asked: dict[str, Any] = {"responder_ids": [*by_id], "with_values": may_read, "only": caller.only, "now": now}
-    found = await list_details(db, **caller.reach, **asked)
+    found = await list_details(db, **caller.sight, responder_ids=[*by_id], with_values=may_read, now=now)
     return {one.responder_id: ResponderView(by_id[one.responder_id], one) for one in found}
 
 

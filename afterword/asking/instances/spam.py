@@ -116,7 +116,7 @@ Decision = Literal["accepted", "rejected"]
 async def judge(db: Database, *, caller: Caller, instance_ids: Sequence[str], decision: Decision, now: datetime) -> int:
     """The number of newly judged ones; those never held back stay as they are. Raises Invalid for ids out of reach."""
     reached = {
-        instance_id: await instances_store.get_instance(db, **caller.reach, instance_id=instance_id, is_locked=True)
+        instance_id: await instances_store.get_instance(db, **caller.sight, instance_id=instance_id, is_locked=True)
         for instance_id in sorted(set(instance_ids))  # in this order, so that two who judge at once do not wait in turn
     }
     errors.check(

@@ -170,21 +170,14 @@ _PUBLIC_TABLES: Final[LiteralString] = """questionnaire q
 
 
 async def get_instance(
-    db: Database,
-    *,
-    organization_id: str,
-    instance_id: str,
-    application_ids: Sequence[str] = (),
-    test_only: bool = False,
-    only: Sequence[str] | None = None,
-    is_locked: bool = False,
+    db: Database, *, instance_id: str, is_locked: bool = False, **sight: Unpack[Sight]
 ) -> Instance | None:
     lock: LiteralString = "for update of i" if is_locked else ""
     return await db.records(Instance.of).fetch_row(
         f"""select {INSTANCE_COLUMNS_I} from questionnaire_instance i
            where i.organization_id = $1 and i.instance_id = $2 and i.deleted_time is null and (i.test or not $4)
              and {OF_APPLICATIONS} and {has_own("i.metadata", "$5")} {lock}""",
-        *(organization_id, instance_id, list(application_ids), test_only, only),
+        *(sight["organization_id"], instance_id, list(sight["application_ids"]), sight["test_only"], sight["only"]),
     )
 
 

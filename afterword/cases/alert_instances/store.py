@@ -123,20 +123,13 @@ _COMMENT_COLUMNS: Final = columns_of(Comment)
 
 
 async def get_case(
-    db: Database,
-    *,
-    organization_id: str,
-    alert_instance_id: str,
-    application_ids: Sequence[str] = (),
-    test_only: bool = False,
-    only: Sequence[str] | None = None,
-    is_locked: bool = False,
+    db: Database, *, alert_instance_id: str, is_locked: bool = False, **sight: Unpack[Sight]
 ) -> Case | None:
     """Test data have no cases."""
     query: LiteralString = f"{_VISIBLE} and i.alert_instance_id = $4 and {within('i.instance_id', '$5')}"
     return await db.records(Case.of).fetch_row(
         f"{query} for no key update of i" if is_locked else query,
-        *(organization_id, list(application_ids), test_only, alert_instance_id, only),
+        *(*values_of(sight), sight["test_only"], alert_instance_id, sight["only"]),
     )
 
 
