@@ -151,15 +151,13 @@ async def issue(
             raise errors.Conflict("This reference_id belongs to an instance that is no test.")
         return existing, False
     version = await version_to_issue(db, issuable=issuable)
-    responder_id = await instance_responders.find_or_create(
-        db,
-        caller=caller,
-        responder_id=request.responder_id,
+    wanted = responders.ResponderInput(
+        caller.organization_id,
         metadata=request.metadata.responder,
         locale=request.locale,
-        now=now,
-        secret=secret,
+        responder_id=request.responder_id,
     )
+    responder_id = await instance_responders.find_or_create(db, caller=caller, wanted=wanted, now=now, secret=secret)
     actor = Actor.of(caller)
     instance = _new_instance(
         issuable, version, request, responder_id=responder_id, now=now, draw=draw, actor=actor, test=caller.test

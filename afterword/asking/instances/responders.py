@@ -25,7 +25,7 @@ from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.people.responders import service as responders
-from afterword.people.responders.service import Actor, Change
+from afterword.people.responders.service import Actor, Change, ResponderInput
 
 FOUND_MAX: Final = 10_000  # of a search; a longer search text finds the rest
 # The words of a person's values, without accents and with one sigma, and the organization as a word: the expression of
@@ -351,22 +351,9 @@ async def change(
     found = await get(db, caller=caller, responder_id=responder_id)
     if not found.is_whole:
         raise _others_too()
-    await update(db, caller=caller, responder_id=responder_id, change=change, now=now, expect=expect)
-    return await get(db, caller=caller, responder_id=responder_id)
-
-
-async def update(
-    db: Database,
-    *,
-    caller: Caller,
-    responder_id: str,
-    change: Change,
-    now: datetime,
-    expect: errors.Expect = errors.ANY,
-) -> None:
-    """Change a person whom the caller reaches as a whole."""
     key = {"organization_id": caller.organization_id, "responder_id": responder_id}
     await responders.update(db, **key, change=change, now=now, actor=Actor.of(caller), expect=expect)
+    return await get(db, caller=caller, responder_id=responder_id)
 
 
 async def create(
@@ -377,13 +364,12 @@ async def create(
     Raises Invalid, and Forbidden for limited callers: nobody of theirs asked the person yet.
     """
     caller.require_all()
-    request = responders.ResponderInput(
-        organization_id=caller.organization_id, metadata=change.metadata, locale=change.locale
-    )
+    request = ResponderInput(organization_id=caller.organization_id, metadata=change.metadata, locale=change.locale)
     [found] = await responders.find_or_create(db, inputs=[request], now=now, secret=secret, actor=Actor.of(caller))
     if change.time_zone:
         zone = Change(has_time_zone=True, time_zone=change.time_zone)
-        await update(db, caller=caller, responder_id=found.responder_id, change=zone, now=now)
+        key = {"organization_id": caller.organization_id, "responder_id": found.responder_id}
+        await responders.update(db, **key, change=zone, now=now, actor=Actor.of(caller))
     return await get(db, caller=caller, responder_id=found.responder_id), found.created
 
 
@@ -395,33 +381,19 @@ async def declared_names(db: Database, *, caller: Caller, responder_id: str) -> 
     return await metadata_service.declared_of(db, organization_id=caller.organization_id, questionnaire_id=last_id)
 
 
-async def find_or_create(
-    db: Database,
-    *,
-    caller: Caller,
-    responder_id: str | None,
-    metadata: Mapping[str, str | None],
-    locale: str | None,
-    now: datetime,
-    secret: bytes,
-) -> str:
+async def find_or_create(db: Database, *, caller: Caller, wanted: ResponderInput, now: datetime, secret: bytes) -> str:
     """The responder given, else a new one; metadata are merged into an existing one.
 
     A caller limited to some applications or to tests changes no responder whom others ask too. Raises Invalid.
     """
-    if responder_id is not None:
-        await require_seen(db, caller=caller, responder_id=responder_id)
-    request = responders.ResponderInput(
-        organization_id=caller.organization_id,
-        responder_id=responder_id,
-        metadata=metadata,
-        locale=locale,
-        is_limited=caller.is_limited,
-    )
-    [found] = await responders.find_or_create(db, inputs=[request], now=now, secret=secret, actor=Actor.of(caller))
+    if wanted.responder_id is not None:
+        await require_seen(db, caller=caller, responder_id=wanted.responder_id)
+    wanted = replace(wanted, is_limited=caller.is_limited)
+    [found] = await responders.find_or_create(db, inputs=[wanted], now=now, secret=secret, actor=Actor.of(caller))
     if caller.is_limited and not found.created and await _is_whole(db, caller=caller, responder_id=found.responder_id):
-        change = Change(metadata=metadata)
-        await update(db, caller=caller, responder_id=found.responder_id, change=change, now=now)
+        key = {"organization_id": caller.organization_id, "responder_id": found.responder_id}
+        change = Change(metadata=wanted.metadata)
+        await responders.update(db, **key, change=change, now=now, actor=Actor.of(caller))
     return found.responder_id
 
 

@@ -104,7 +104,8 @@ async def update(
     if change.metadata.responder:
         await instance_responders.require_whole(db, caller=caller, responder_id=after.responder_id)
         merged = responders.Change(metadata=change.metadata.responder)
-        await instance_responders.update(db, caller=caller, responder_id=after.responder_id, change=merged, now=now)
+        key = {"organization_id": after.organization_id, "responder_id": after.responder_id}
+        await responders.update(db, **key, change=merged, now=now, actor=responders.Actor.of(caller))
     return after
 
 

@@ -192,7 +192,7 @@ async def _begun(request: Request, database: db.Database, start: Start) -> str |
     """The instance that this browser, or this confirmed address, has begun already."""
     begun = answered_in_browser(request) if start.terms.is_once_per_browser else None
     if start.terms.address:
-        begun = instance_id_of(request, start)
+        begun = instance_id_of(request.state.site.secret, start.subject)
     if begun is None or await instances_store.get_public_instance(database, instance_id=begun) is None:
         return None
     return begun

@@ -66,6 +66,10 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         return cls(**{name: row[name] for name in cls.__struct_fields__})
 
     @property
+    def key(self) -> dict[str, str]:
+        return {"organization_id": self.organization_id, "alert_instance_id": self.alert_instance_id}
+
+    @property
     def waiting(self) -> bool:
         return self.waiting_since is not None
 
