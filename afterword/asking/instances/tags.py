@@ -114,16 +114,9 @@ async def _get_tag(db: Database, *, organization_id: str, instance_id: str, tag:
 
 
 async def _insert_tags(
-    db: Database,
-    *,
-    organization_id: str,
-    instance_ids: Sequence[str],
-    tag: str,
-    now: datetime,
-    created_by: str | None,
-    tags_max: int,
+    db: Database, *, organization_id: str, instance_ids: Sequence[str], tag: str, now: datetime, created_by: str | None
 ) -> list[TagRecord]:
-    """Add the tag to those of these instances that lack it and have fewer tags than `tags_max`; return the new ones.
+    """Add the tag to those of these instances that lack it and may have one more; return the new ones.
 
     The instances are locked, so that no other transaction adds their last allowed tag meanwhile.
     """
@@ -136,7 +129,7 @@ async def _insert_tags(
             where (select count(*) from instance_tag t where t.organization_id = i.organization_id
                      and t.instance_id = i.instance_id) < $6
             on conflict do nothing returning {_COLUMNS}""",
-        *(organization_id, list(instance_ids), tag, now, created_by, tags_max),
+        *(organization_id, list(instance_ids), tag, now, created_by, INSTANCE_TAGS_MAX),
     )
 
 
@@ -197,7 +190,7 @@ async def change_many(
     among: dict[str, Any] = {"organization_id": organization_id, "instance_ids": sorted(instances), "tag": tag}
     if adds:
         made_by = actor.id if actor.kind in {"user", "token"} else None
-        found = await _insert_tags(db, **among, now=now, created_by=made_by, tags_max=INSTANCE_TAGS_MAX)
+        found = await _insert_tags(db, **among, now=now, created_by=made_by)
     else:
         found = await _delete_tags(db, **among)
     kind = "tag.added" if adds else "tag.removed"
