@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal, LiteralString, Unpack
 
 import msgspec
 from msgspec import Meta, field
+from msgspec.structs import replace
 
 from afterword import errors, ids
 from afterword.asking import coupons
@@ -105,18 +106,8 @@ async def list_overviews(
     )
 
 
-async def _insert_draft(
-    db: Database,
-    *,
-    organization_id: str,
-    questionnaire_id: str,
-    base_version_id: str | None,
-    definition: Mapping[str, object],
-    now: datetime,
-    by: str | None,
-    translated_sources: Mapping[str, Mapping[str, str]] | None = None,
-) -> DraftRecord:
-    """Insert the draft, or replace the existing one. `translated_sources`: None to keep them."""
+async def _insert_draft(db: Database, *, draft: DraftRecord) -> DraftRecord:  # any tenant: the draft names it
+    """Insert the draft, or replace the existing one as its next revision; without `translated_sources` these stay."""
     return await db.records(DraftRecord).fetch_one(
         f"""insert into questionnaire_draft as d (organization_id, questionnaire_id, base_version_id, definition,
              updated_time, updated_by, translated_sources)
@@ -128,7 +119,8 @@ async def _insert_draft(
                before = jsonb_build_object('definition', d.definition, 'sources', d.translated_sources),
                translated_sources = coalesce(excluded.translated_sources, d.translated_sources)
            returning {_COLUMNS}""",
-        *(organization_id, questionnaire_id, base_version_id, definition, now, by, translated_sources),
+        *(draft.organization_id, draft.questionnaire_id, draft.base_version_id, draft.definition, draft.updated_time),
+        *(draft.updated_by, draft.translated_sources),
     )
 
 
@@ -259,15 +251,8 @@ async def begin(
     """Create the first draft of a questionnaire: `definition` with the keys of its file, else an empty one."""
     locale = questionnaire.default_locale
     empty = {"default_locale": locale, "locales": [locale], "translations": {}, "groups": [], "pages": {}}
-    return await _insert_draft(
-        db,
-        **questionnaire.key,
-        base_version_id=None,
-        definition=definition or empty,
-        now=now,
-        by=by,
-        translated_sources=None,
-    )
+    draft, _ = await _keep(db, questionnaire, None, definition or empty, sources={}, now=now, by=by)
+    return draft
 
 
 async def settle(
@@ -275,15 +260,8 @@ async def settle(
 ) -> None:
     document = core_definition.document_of(definition)
     if (draft.base_version_id, _encode(draft.definition)) != (version_id, _encode(document)):
-        await _insert_draft(
-            db,
-            organization_id=draft.organization_id,
-            questionnaire_id=draft.questionnaire_id,
-            base_version_id=version_id,
-            definition=document,
-            now=now,
-            by=draft.updated_by,
-        )
+        changed = {"base_version_id": version_id, "definition": document, "updated_time": now}
+        await _insert_draft(db, draft=replace(draft, **changed, translated_sources=None))
 
 
 async def discard(db: Database, *, questionnaire: Questionnaire, expect: errors.Expect = errors.ANY) -> None:
@@ -382,10 +360,16 @@ async def _keep(
         stored = before.base_version_id, _encode(before.definition), before.translated_sources or {}
         if stored == (base, _encode(definition), sources):
             return before, False
-    draft = await _insert_draft(
-        db, **questionnaire.key, base_version_id=base, definition=definition, now=now, by=by, translated_sources=sources
+    made = DraftRecord(
+        **questionnaire.key,
+        base_version_id=base,
+        revision=1,
+        definition=dict(definition),
+        updated_time=now,
+        updated_by=by,
+        translated_sources={locale: dict(texts) for locale, texts in sources.items()},
     )
-    return draft, before is None
+    return await _insert_draft(db, draft=made), before is None
 
 
 def _outdated(
