@@ -446,7 +446,7 @@ async def _page(visit: Visit, db: Database, *, refusal: errors.Refusal | None = 
     )
     statuses = await nouns.every(STATUS, db, **visit.caller.part)
     assignees = await assignments.list_assignees(
-        db, organization_id=organization_id, application_id=item.application_id, instance_id=item.instance_id or ""
+        db, **visit.caller.part, application_id=item.application_id, instance_id=item.instance_id or ""
     )
     settings = await nouns.get(SETTINGS, db, caller=visit.caller, key=organization_id)
     response = (

@@ -84,9 +84,7 @@ async def _reviews(visit: Visit, db: Database, questionnaire: Questionnaire, fou
     """The number of people who opened the review link in the period; empty for none, and for one group."""
     if found.value:
         return ""
-    count = await count_clicks(
-        db, **questionnaire.key, from_time=found.period.from_time, to_time=found.period.to_time, only=visit.caller.only
-    )
+    count = await count_clicks(db, **questionnaire.key, period=found.period, only=visit.caller.only)
     return (
         visit.words.plural("{n} person opened the review link.", "{n} people opened the review link.", count)
         if count
