@@ -42,8 +42,7 @@ async def request_call(db: Database, *, context: AnswerContext, call: Read, now:
         "call_back_note": call.note,
         "due_time": call.window[1],
     }
-    key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id}
-    before = await store.get_case_of_call(db, **key)
+    before = await store.get_case_of_call(db, **instance.key)
     if before is None:
         await _open(db, context=context, columns=columns, now=now)
         return

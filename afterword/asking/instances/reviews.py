@@ -70,6 +70,6 @@ async def post_review(request: Request) -> Response:
         answer_page = answer_page_of(await answers.read_context(database, instance_id=instance_id))
         issued = answer_page.issued
         if issued.finalized and not issued.is_kept_apart and told_of(answer_page, secret):
-            key = {"organization_id": issued.organization_id, "questionnaire_id": issued.questionnaire_id}
-            await _insert_click(database, **key, instance_id=instance_id, now=database.clock.now())
+            now = database.clock.now()
+            await _insert_click(database, **issued.questionnaire_key, instance_id=instance_id, now=now)
     return Response(None, status_code=204, headers=dict(html.PAGE_HEADERS))
