@@ -15,6 +15,7 @@ from typing import Any, Final, Unpack, get_args, get_origin, get_type_hints
 import pytest
 
 from afterword import errors
+from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery
 from afterword.core.wire.lists import Listing, Page, Rows
 from afterword.events.log import Position
@@ -181,6 +182,7 @@ AMONG: Final[Mapping[str, Callable[[Mapping[str, str]], Any]]] = {
 BY_TYPE: Final[Mapping[object, Any]] = {
     bool: True, int: 9, float: 60.0, str: "taken over", bytes: b"k" * 32, datetime: NOW, bool | None: True,
     int | None: 9, float | None: 9.0, bytes | None: b"k" * 32, str | None: "taken over", datetime | None: NOW,
+    Period: Period(datetime(2000, 1, 1, tzinfo=UTC), datetime(2999, 1, 1, tzinfo=UTC), "UTC"),
 }  # fmt: skip
 
 
