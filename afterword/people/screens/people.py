@@ -132,7 +132,7 @@ async def _own(visit: Visit, db: Database, search: str) -> list[ShownResponder]:
         newest = await responses.list_responses(db, **caller.part, chosen=chosen, after="", limit=ROWS)
         instance_ids = [one.instance_id for one in newest]
     found = [one for one in instance_ids if one]
-    return await responders.list_own(db, **caller.reach, only=caller.only, instance_ids=found, address_keys=keys)
+    return await responders.list_own(db, **caller.sight, instance_ids=found, address_keys=keys)
 
 
 def _row(visit: Visit, view: ResponderView) -> dict[str, Any]:

@@ -11,9 +11,8 @@ from afterword import errors
 from afterword.console.response_list import BETWEEN_CHARACTERS_MAX, CONDITION_CHARACTERS_MAX, RESPONSES
 from afterword.console.screens import Screens, Visit
 from afterword.core.figures import periods
-from afterword.core.figures.cells import Basis
 from afterword.core.figures.queries import ReportQuery
-from afterword.core.figures.reports import QUESTIONNAIRES_MAX
+from afterword.core.figures.reports import QUESTIONNAIRES_MAX, Basis
 from afterword.core.figures.rows import LINK, Selection
 from afterword.core.wire.times import datetime_of
 from afterword.kit.texts import Marked, Texts
