@@ -142,8 +142,8 @@ def _row(visit: Visit, view: ResponderView) -> dict[str, Any]:
         "name": name,
         "addresses": [one.identifier for one in view.identifiers if one.identifier != name],
         "marks": _marks(visit.words, view),
-        "contacted": _date(visit, view.details.last_contacted_time),
-        "answered": _date(visit, view.details.last_submitted_time),
+        "contacted": visit.date(view.details.last_contacted_time),
+        "answered": visit.date(view.details.last_submitted_time),
     }
 
 
@@ -159,10 +159,6 @@ def _marks(words: Texts, view: ResponderView) -> list[str]:
         ("Do not contact", any(one.suppressed for one in view.identifiers)),
     )
     return [words(text) for text, holds in marks if holds]
-
-
-def _date(visit: Visit, time: datetime | None) -> str:
-    return visit.words.date(time, time_zone=visit.zone) if time else ""
 
 
 @routes.get(ONE, scope="Responder.Read", for_limited="part")
@@ -190,8 +186,8 @@ async def _person(visit: Visit, db: Database, *, refusal: errors.Refusal | None 
         facts=[
             (words("Language"), words.language_name(view.responder.locale) if view.responder.locale else ""),
             (words("Time zone"), view.responder.time_zone or ""),
-            (words("Known since"), _date(visit, view.responder.created_time)),
-            (words("Erased"), _date(visit, view.responder.anonymized_time)),
+            (words("Known since"), visit.date(view.responder.created_time)),
+            (words("Erased"), visit.date(view.responder.anonymized_time)),
         ]
         if view.responder.is_whole or caller.limit is None
         else [],
@@ -203,6 +199,7 @@ async def _person(visit: Visit, db: Database, *, refusal: errors.Refusal | None 
         reasons=[(name, words(SUPPRESSIONS[name])) for name in BY_HAND],
         stoppable=[each for each in addresses if not each["suppressed"]] if may_stop else [],
         stopped=stopped,
+        causes=SUPPRESSIONS,
         form={name: visit.form.text(name) for name in ("address", "reason", "note")},
         may_download=not caller.is_limited and {*profiles.SUBJECT_SCOPES} <= caller.scopes,
         may_erase="Responder.Delete" in caller.scopes and not caller.is_limited,
@@ -276,7 +273,7 @@ def _entry(visit: Visit, entry: Entry) -> dict[str, Any]:
         "kind": entry.kind,
         "text": words(text),
         "url": _url(visit, entry),
-        "when": words.moment(entry.time, time_zone=visit.zone),
+        "when": visit.moment(entry.time),
         "details": " · ".join(filter(None, details)),
         "reason": reason,
         "score": entry.score,
@@ -296,9 +293,7 @@ def _url(visit: Visit, entry: Entry) -> str:
     return f"/console/sending/{entry.item_id}" if entry.item_id and entry.kind in REMINDERS else ""
 
 
-async def _addresses(
-    visit: Visit, db: Database, view: ResponderView
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+async def _addresses(visit: Visit, db: Database, view: ResponderView) -> tuple[list[dict[str, Any]], list[Suppression]]:
     """The person's addresses, and the suppressions in force, as far as the reader may see them."""
     words = visit.words
     shown = [
@@ -312,19 +307,7 @@ async def _addresses(
     ]
     if "Suppression.Read" not in visit.caller.scopes or visit.caller.is_limited:
         return shown, []
-    return shown, [
-        {
-            "text": one.identifier,
-            "reason": words(SUPPRESSIONS.get(one.reason, one.reason)),
-            "note": one.note or "",
-            "since": _date(visit, one.created_time),
-            "until": _date(visit, one.expires_time),
-            "lift_url": f"{PEOPLE}/{view.responder.responder_id}/suppression/{one.suppression_id}"
-            if "Suppression.Delete" in visit.caller.scopes
-            else "",
-        }
-        for one in await _suppressed(visit, db, view.responder.responder_id)
-    ]
+    return shown, await _suppressed(visit, db, view.responder.responder_id)
 
 
 async def _suppressed(visit: Visit, db: Database, responder_id: str) -> list[Suppression]:
@@ -362,7 +345,7 @@ async def lift_page(visit: Visit) -> Response:
             words(
                 "No messages go to {address} since {date}: {reason}.",
                 address=one.identifier,
-                date=_date(visit, one.created_time),
+                date=visit.date(one.created_time),
                 reason=words(SUPPRESSIONS.get(one.reason, one.reason)),
             ),
             words("Allow messages again only if the person wishes it, or if the address was mistyped or works again."),
@@ -480,7 +463,7 @@ async def list_proofs(visit: Visit, db: Database) -> Response:
             rows=[
                 {
                     "url": f"{PEOPLE}/erasure/{one.erasure_id}",
-                    "title": words.moment(one.requested_time, time_zone=visit.zone),
+                    "title": visit.moment(one.requested_time),
                     "state": "" if one.finished_time else words("running"),
                     "when": "",
                     "more": words(MODES[one.mode]),
@@ -505,7 +488,4 @@ async def erasure_page(visit: Visit) -> Response:
         erasure=found,
         mode=words(MODES[found.mode]),
         counts=[(words(ERASED[name]), found.counts[name]) for name in ERASED if name in found.counts],
-        requested=words.moment(found.requested_time, time_zone=visit.zone),
-        finished=words.moment(found.finished_time, time_zone=visit.zone) if found.finished_time else "",
-        url=f"{PEOPLE}/erasure/{found.erasure_id}",
     )

@@ -86,7 +86,6 @@ async def _suppressions(visit: Visit, db: Database, refusal: errors.Refusal | No
     found = await nouns.rows(
         SUPPRESSION, db, organization_id=visit.caller.organization_id, page=page_of(LISTED, visit.query)
     )
-    may_lift = "Suppression.Delete" in visit.caller.scopes
     return visit.page(
         "suppressions.html",
         title=words("Not to be contacted"),
@@ -99,10 +98,7 @@ async def _suppressions(visit: Visit, db: Database, refusal: errors.Refusal | No
                     "address": address_text(words, one.identifier),
                     "channel": words(CHANNELS[one.channel_id]),
                     "reason": reason_text(words, one.reason),
-                    "note": one.note or "",
-                    "since": words.date(one.created_time, time_zone=visit.zone),
-                    "until": words.date(one.expires_time, time_zone=visit.zone) if one.expires_time else "",
-                    "url": f"{SUPPRESSIONS}/{one.suppression_id}/lifting" if may_lift else "",
+                    "row": one,
                 }
                 for one in found.items
             ],

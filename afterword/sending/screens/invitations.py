@@ -148,11 +148,7 @@ async def list_invitations(visit: Visit) -> Response:
         rows=[_row(visit, one) for one in rows.items],
         columns=[Column(text=words(text)) for text in COLUMNS],
         filters=[(text, chosen.url(**{name: ""})) for name, text in _filters(words, chosen)],
-        note=words(
-            "{first} to {last}",
-            first=words.moment(period.from_time, time_zone=visit.zone),
-            last=words.moment(period.to_time, time_zone=visit.zone),
-        ),
+        note=words("{first} to {last}", first=visit.moment(period.from_time), last=visit.moment(period.to_time)),
         empty=words("Nothing here yet."),
         found=words.count(min(count, most), is_capped=count > most),
         **chosen.pages(rows.next_key),
@@ -195,8 +191,8 @@ def _row(visit: Visit, one: Invitation) -> dict[str, Any]:
         "url": url,
         "stage": words(STAGES[stage]),
         "is_late": stage == "bounced",
-        "when": words.moment(datetime_of(time), time_zone=visit.zone),
-        "at": words.moment(one.at, time_zone=visit.zone),
+        "when": visit.moment(datetime_of(time)),
+        "at": visit.moment(one.at),
         "recipient": address_text(words, one.responder_channel_identifier or "")
         if "Queue.Read" in visit.caller.scopes
         else "",

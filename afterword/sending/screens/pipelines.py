@@ -57,11 +57,9 @@ async def list_pipelines(visit: Visit, db: Database) -> Response:
     words = visit.words
     found = await store.list_pipelines(db, **visit.caller.part, page=page_of(LISTED, visit.query))
     names = dict(await questionnaires_of(visit, db, also=[one.questionnaire_id for one in found.items]))
-    may_add = "Pipeline.Create" in visit.caller.scopes
     return visit.page(
         "pipelines.html",
         title=words("Pipelines"),
-        new_url=NEW if may_add else "",
         list=Listing(
             rows=[
                 {
@@ -79,7 +77,7 @@ async def list_pipelines(visit: Visit, db: Database) -> Response:
                 for one in found.items
             ],
             empty=words("No pipeline yet. A pipeline defines how and when a questionnaire is sent."),
-            empty_link=(words("New pipeline"), NEW) if may_add else None,
+            empty_link=visit.link("New pipeline", NEW),
             **page_links(found, visit.query, PIPELINES),
         ),
     )
@@ -117,23 +115,15 @@ async def pipeline_page(visit: Visit, db: Database) -> Response:
     if "Queue.Read" in caller.scopes:
         figures = await _figures(visit, db, pipeline)
         overlaps = await lists.list_overlaps(db, caller=caller, pipeline_id=pipeline.pipeline_id, now=visit.now)
-    may_change, here = "Pipeline.Update" in caller.scopes, url_of(pipeline)
     return visit.page(
         "pipeline.html",
         title=pipeline.title,
         pipeline=pipeline,
         questionnaire=questionnaire.display_name,
         state=words(STATES[state_of(pipeline, visit.now)]),
-        rules=[
-            {
-                "part": part,
-                "label": words(RULE_LABELS[part]),
-                "text": text,
-                "url": f"{here}/messages" if part == "message" else f"{here}/{part}",
-            }
-            for part, text in sentences_of(words, pipeline, time_zone=visit.zone, subjects=subjects).items()
-        ],
-        may_change=may_change,
+        here=url_of(pipeline),
+        rules=sentences_of(words, pipeline, time_zone=visit.zone, subjects=subjects),
+        labels=RULE_LABELS,
         figures=figures,
         overlaps=[
             words.plural(
@@ -145,13 +135,8 @@ async def pipeline_page(visit: Visit, db: Database) -> Response:
             .replace("{title}", one.title)
             for one in overlaps
         ],
-        policy_url=POLICY if visit.may_open(POLICY) else "",
-        switch_url=f"{here}/switch" if may_change else "",
-        messages_url=f"{here}/messages",
-        list_url=list_url_of(pipeline) if "Queue.Create" in caller.scopes else "",
-        versions_url=f"{here}/versions",
-        name_url=f"{here}/name" if may_change else "",
-        removal_url=f"{here}/removal" if "Pipeline.Delete" in caller.scopes else "",
+        policy_url=POLICY,
+        list_url=list_url_of(pipeline),
     )
 
 
@@ -382,9 +367,8 @@ async def confirm(visit: Visit, db: Database) -> Response:
     after = structs.replace(pipeline, **changes)
     taken = Version(version.entry, before=pipeline, after=after, changed=frozenset(changes))
     told = versions.differences_of(words, taken, time_zone=visit.zone, subjects=subjects)
-    when = words.moment(version.entry.created_time, time_zone=visit.zone)
     return visit.confirm(
-        title=words("Restore the version of {moment}?", moment=when),
+        title=words("Restore the version of {moment}?", moment=visit.moment(version.entry.created_time)),
         sentences=[*(one.after for one in told), words("Whether it is on or off stays as it is.")],
         button=words("Restore"),
         version=str(pipeline.version),
@@ -412,7 +396,7 @@ def _row(visit: Visit, version: Version, pipeline: PipelineRecord, subjects: Sub
     words, entry = visit.words, version.entry
     may_take = "Pipeline.Update" in visit.caller.scopes and bool(versions.changes_to(version, pipeline=pipeline))
     return {
-        "when": words.moment(entry.created_time, time_zone=visit.zone),
+        "when": visit.moment(entry.created_time),
         "who": actor_text(words, entry.actor_kind, entry.actor_name),
         "is_first": entry.action == "created",
         "differences": versions.differences_of(words, version, time_zone=visit.zone, subjects=subjects),

@@ -20,7 +20,6 @@ from afterword.sending.providers.service import Account
 from afterword.sending.receipts import inbound
 from afterword.sending.receipts.inbound import ADAPTERS as FORMS, Endpoint
 from afterword.sending.screens.queue_items import CHANNELS
-from afterword.tenants.screens import audit
 
 PROVIDERS: Final = "/console/settings/providers"
 PROVIDER: Final = f"{PROVIDERS}/{{account_id}}"
@@ -68,7 +67,7 @@ async def providers_page(visit: Visit, db: Database) -> Response:
             rows=[_row(visit, account) for account in found],
             columns=[Column(text=text) for text in heads],
             empty=words("No account yet. Add your mail server, or a provider of SMS."),
-            empty_link=(words("New account"), f"{PROVIDERS}/new") if "Provider.Create" in visit.caller.scopes else None,
+            empty_link=visit.link("New account", f"{PROVIDERS}/new"),
         ),
     )
 
@@ -186,8 +185,6 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None, sent: di
     async with visit.read() as db:
         found = await health.health_of(db, account=(account.organization_id, account.account_id), now=visit.now)
         endpoints = await inbound.list_endpoints(db, organization_id=account.organization_id)
-    figures, scopes = found.figures, visit.caller.scopes
-    is_held = account.paused_time is not None and account.is_paused_by_operator
     settings, _ = providers.visible_settings(account, site=visit.site)
     own_address = visit.session.email if account.channel_id == EMAIL else ""
     return visit.page(
@@ -198,33 +195,18 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None, sent: di
         account=account,
         row=_row(visit, account),
         settings=[(words(SETTINGS[name]), str(value)) for name, value in settings.items() if name in SETTINGS],
-        since=words.moment(account.paused_time, time_zone=visit.zone) if account.paused_time else "",
-        resting=words.moment(account.open_until, time_zone=visit.zone) if account.open_until else "",
         speed=_speed(visit, account),
-        last=words.moment(figures.last_sent_time, time_zone=visit.zone) if figures.last_sent_time else "",
         shares=[
             (words("Bounced"), _share(visit, found.bounces), found.bounces.is_high),
             (words("Complaints"), _share(visit, found.complaints), found.complaints.is_high),
         ],
-        health=figures,
+        health=found.figures,
         address=visit.form.text("responder_channel_identifier") or own_address,
         address_label=words(ADDRESSES.get(account.channel_id, "Address")),
-        endpoints=[
-            {
-                "url": visit.site.inbound_url(one.inbound_id),
-                "adapter": words(ADAPTERS[one.adapter]),
-                "last": words.moment(one.last_time, time_zone=visit.zone) if one.last_time else "",
-                "confirm_url": one.confirm_url,
-                "close_url": f"{url_of(account)}/inbound/{one.inbound_id}/closing",
-            }
-            for one in endpoints
-            if one.account_id == account.account_id
-        ],
-        is_held=is_held,
-        may_resume=account.state != "active" and not is_held,
-        secret_url=f"{url_of(account)}/secret" if account.kind == "webhook" and account.is_own else "",
-        may_remove="Provider.Delete" in scopes and account.is_own,
-        history_url=audit.history_url("provider", account.account_id) if "Audit.Read" in scopes else "",
+        endpoints=[one for one in endpoints if one.account_id == account.account_id],
+        inbound_url=visit.site.inbound_url,
+        adapters=ADAPTERS,
+        is_held=account.paused_time is not None and account.is_paused_by_operator,
     )
 
 

@@ -24,7 +24,7 @@ from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.nouns.declaration import version_of
 from afterword.kit.ui.lists import Listing, address, page_links, page_of, read_number
-from afterword.kit.ui.text import address_text, near_moment
+from afterword.kit.ui.text import address_text
 from afterword.kit.web import html
 from afterword.sending.intake import sequences
 from afterword.sending.intake.sequences import SEQUENCE, Done, Sequence
@@ -99,15 +99,13 @@ async def list_sequences(visit: Visit, db: Database) -> Response:
                 + (f" {delay_of(words, pipeline, {})}" if pipeline else ""),
             }
         )
-    may_add = "Sequence.Create" in visit.caller.scopes
     return visit.page(
         "sequences.html",
         title=words("Sequences"),
-        new_url=NEW if may_add else "",
         list=Listing(
             rows=rows,
             empty=words("No sequence yet. After a response to one questionnaire, a sequence asks another."),
-            empty_link=(words("New sequence"), NEW) if may_add else None,
+            empty_link=visit.link("New sequence", NEW),
             **page_links(found, visit.query, SEQUENCES),
         ),
     )
@@ -165,7 +163,7 @@ def _done_row(visit: Visit, one: Done) -> dict[str, Any]:
         "state": words(STATUS_TEXTS[status]) if status is not None else words("Not asked"),
         "is_off": status is None,
         "more": words(known) if known else one.result or "",
-        "when": near_moment(words, one.created_time, now=visit.now, zone=visit.zone),
+        "when": visit.near(one.created_time),
     }
 
 
@@ -250,7 +248,7 @@ async def _rule(visit: Visit) -> Sequence | None:
 @routes.get(NEW, scope="Sequence.Create")
 @routes.get(ONE, scope="Sequence.Read")
 async def page(visit: Visit, refusal: errors.Refusal | None = None, *, tried: list[str] | None = None) -> Response:
-    words, scopes, form, rule = visit.words, visit.caller.scopes, visit.form, await _rule(visit)
+    words, form, rule = visit.words, visit.form, await _rule(visit)
     around = await visit.load(lambda db: _around(visit, db, rule))
     stored: Any = rule or BLANK
     value = {name: getattr(stored, name) for name in ("title", "kind", "trigger", "pipeline_id", "active")}
@@ -266,22 +264,17 @@ async def page(visit: Visit, refusal: errors.Refusal | None = None, *, tried: li
         "sequence.html",
         title=rule.title if rule else words("New sequence"),
         path=here,
-        is_new=rule is None,
-        may_save="Sequence.Update" in scopes if rule else True,
         value=value,
         source=around.source,
         sources=list(around.names.items()),
         pipelines=[("", words("choose…")), *((one.pipeline_id, text) for one, text in around.choices)],
-        pipeline=pipeline,
-        pipeline_url=url_of(pipeline) if pipeline and visit.may_open(url_of(pipeline)) else "",
+        pipeline_url=url_of(pipeline) if pipeline else "",
         delay=delay_of(words, pipeline, around.subjects) if pipeline else "",
         kinds=[(key, words(text)) for key, text in KINDS.items()],
         triggers=[(key, words(text)) for key, text in TRIGGERS.items()],
         condition_rows=conditions.values_of(words, condition, around.subjects),
         version=version_of(rule) if rule else "",
         tried=tried,
-        done_url=f"{here}/responses" if rule and "Queue.Read" in scopes else "",
-        removal_url=f"{here}/removal" if rule and "Sequence.Delete" in scopes else "",
         sequence_id=rule.sequence_id if rule else "",
         refusal=refusal,
     )

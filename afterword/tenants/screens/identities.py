@@ -85,7 +85,6 @@ async def _show(visit: Visit, refusal: errors.Invalid | None = None) -> Response
         path=IDENTITY,
         provider=provider,
         groups=shown(visit, GROUP_INPUTS, _groups_of(provider)),
-        checked=provider and provider.checked_time and words.moment(provider.checked_time, time_zone=visit.zone),
         return_url=identities.return_url(visit.site),
         login_url=login_url(visit.site, visit.caller.domain),
         organization_id=visit.caller.organization_id,

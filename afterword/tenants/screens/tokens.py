@@ -20,7 +20,7 @@ from afterword.kit.web import fields, html
 from afterword.tenants.organizations.tokens import api, service as tokens, store
 from afterword.tenants.organizations.tokens.store import Token
 from afterword.tenants.organizations.users import User, get_user
-from afterword.tenants.screens import audit, members as settings
+from afterword.tenants.screens import members as settings
 
 TOKENS: Final = "/console/settings/tokens"
 LISTING: Final = fields.listing_of(api.Token)
@@ -98,14 +98,9 @@ async def token_page(visit: Visit, db: Database) -> Response:
         row=_row(visit, token),
         kind=words(KINDS[token.kind]),
         owner=owner if owner and owner.user_id != visit.caller.user_id else None,
-        created=words.moment(token.created_time, time_zone=visit.zone),
         applications=[one.display_name for one in applications if one.application_id in token.application_ids],
         only={name: sentence for name, sentence, _ in await settings.only_names_of(visit, db)},
-        history_url=audit.history_url("token", token.token_id) if "Audit.Read" in visit.caller.scopes else "",
-        may_end="Token.Delete" in visit.caller.scopes and token.revoked_time is None,
-        may_change="Token.Update" in visit.caller.scopes and is_held,
-        may_rotate="Token.Create" in visit.caller.scopes and is_held,
-        retires=words.moment(token.retires_time, time_zone=visit.zone) if token.retires_time and not has_ended else "",
+        is_held=is_held,
     )
 
 
@@ -164,15 +159,12 @@ removal(
 
 def _made(visit: Visit, token: Token, text: str, old: Token | None = None) -> Response:
     """`old`: the token in whose place this one came."""
-    words = visit.words
-    goes_on = old is not None and not tokens.has_ended(old, now=visit.now)
     response = visit.page(
         "token_made.html",
         title=token.title,
         text=text,
-        old_url=f"{TOKENS}/{old.token_id}" if old and goes_on else "",
-        old_until=words.moment(old.ends_time, time_zone=visit.zone) if old and goes_on and old.ends_time else "",
-        is_old_ended=old is not None and not goes_on,
+        old=old,
+        is_old_ended=old is not None and tokens.has_ended(old, now=visit.now),
     )
     response.headers["Cache-Control"] = "no-store"
     return response
@@ -235,14 +227,14 @@ def _row(visit: Visit, token: Token) -> dict[str, Any]:
     if ends is None:
         end = words("never")
     else:
-        day = words.date(ends, time_zone=visit.zone)
+        day = visit.date(ends)
         end = words("expired on {day}", day=day) if has_ended else words("expires on {day}", day=day)
     return {
         "url": f"{TOKENS}/{token.token_id}",
         "title": token.title,
         "whose": words("the organization") if token.user_id is None else token.owner_name or "",
         "hint": f"afw_{token.hint}…",
-        "used": words.date(token.last_used_time, time_zone=visit.zone) if token.last_used_time else words("not yet"),
+        "used": visit.date(token.last_used_time) or words("not yet"),
         "is_unused": tokens.is_unused(token, now=visit.now),
         "end": end,
         "has_ended": has_ended,
