@@ -210,6 +210,7 @@ def _first(pointer: str) -> str:
 
 
 def placed(refusal: errors.Refusal, place: Callable[[str], str] = _first) -> errors.Refusal:
-    """The refusal with its errors at the fields of the form, which `place` finds."""
+    """The refusal, of the same kind, with its errors at the fields of the form, which `place` finds."""
     wrong = [replace(one, pointer=place(one.pointer or "")) for one in refusal.errors]
-    return errors.Invalid(refusal.detail, errors=wrong) if wrong else refusal
+    kind = next(one for one in type(refusal).__mro__ if "status" in vars(one))  # without arguments of its own
+    return kind(refusal.detail, errors=wrong) if wrong else refusal

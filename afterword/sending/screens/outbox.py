@@ -8,6 +8,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.console.answers import note_person
+from afterword.console.inputs import placed
 from afterword.console.screens import Screens, Visit
 from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX
 from afterword.core.wire import times
@@ -59,8 +60,7 @@ async def try_message(visit: Visit) -> Response:
             new = NewItem(caller=visit.caller, **key, request=request)
             item = await queue.schedule(db, new=new, secret=visit.site.secret)
     except (errors.Invalid, errors.Conflict) as refusal:
-        wrong = [errors.FieldError(one.code, one.message, pointer="/recipient") for one in refusal.errors]
-        return await _show(visit, type(refusal)(refusal.detail, errors=wrong))
+        return await _show(visit, placed(refusal, lambda _: "/recipient"))
     return html.redirect(f"{SENDING}/{item.item_id}?done=test_made")
 
 

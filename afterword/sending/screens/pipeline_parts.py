@@ -290,9 +290,7 @@ async def send_test(visit: Visit) -> Response:
     try:
         sent = await tested(visit, visit.form.text("recipient"), visit.form.text("test_locale"), **visit.ids)
     except UNSENT as refusal:
-        wrong = [errors.FieldError(one.code, one.message, pointer="/recipient") for one in refusal.errors]
-        shown = type(refusal)(refusal.detail, errors=wrong) if wrong else refusal
-        return await _show_message(visit, shown)
+        return await _show_message(visit, placed(refusal, lambda _: "/recipient"))
     return await _show_message(visit, sent=sent)
 
 
