@@ -90,18 +90,11 @@ async def _suppressions(visit: Visit, db: Database, refusal: errors.Refusal | No
         "suppressions.html",
         title=words("Not to be contacted"),
         channels=[(str(each), words(CHANNELS[each])) for each in (CHANNEL_EMAIL, CHANNEL_SMS)],
+        names=CHANNELS,
         reasons=[(each, reason_text(words, each)) for each in REASONS],
         value={name: form.text(name) for name in ("channel_id", "identifier", "reason", "note")},
         list=Listing(
-            rows=[
-                {
-                    "address": address_text(words, one.identifier),
-                    "channel": words(CHANNELS[one.channel_id]),
-                    "reason": reason_text(words, one.reason),
-                    "row": one,
-                }
-                for one in found.items
-            ],
+            rows=[(one, address_text(words, one.identifier), reason_text(words, one.reason)) for one in found.items],
             empty=words("No one yet. People who unsubscribe and addresses that bounce are listed here."),
             **page_links(found, visit.query, SUPPRESSIONS),
         ),

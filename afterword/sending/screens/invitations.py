@@ -153,7 +153,7 @@ async def list_invitations(visit: Visit) -> Response:
         found=words.count(min(count, most), is_capped=count > most),
         **chosen.pages(rows.next_key),
     )
-    return visit.page("invitations.html", title=words("Invitations"), list=listing)
+    return visit.page("invitations.html", title=words("Invitations"), list=listing, stages=STAGES)
 
 
 def _filters(words: Texts, chosen: InvitationFilter) -> list[tuple[str, str]]:
@@ -171,7 +171,6 @@ def _filters(words: Texts, chosen: InvitationFilter) -> list[tuple[str, str]]:
 
 def _row(visit: Visit, one: Invitation) -> dict[str, Any]:
     """The values of a row; it leads to the response, else to its message."""
-    words = visit.words
     reached = (
         ("completed", one.completed_time),
         ("started", one.submitted_time),
@@ -187,13 +186,5 @@ def _row(visit: Visit, one: Invitation) -> dict[str, Any]:
         url = f"{RESPONSES}/{one.instance_id}"
     elif one.responder_channel_identifier and visit.may_open(SENDING):
         url = f"{SENDING}/{one.item_id}"
-    return {
-        "url": url,
-        "stage": words(STAGES[stage]),
-        "is_late": stage == "bounced",
-        "when": visit.moment(datetime_of(time)),
-        "at": visit.moment(one.at),
-        "recipient": address_text(words, one.responder_channel_identifier or "")
-        if "Queue.Read" in visit.caller.scopes
-        else "",
-    }
+    recipient = address_text(visit.words, one.responder_channel_identifier or "")
+    return {"url": url, "stage": stage, "time": datetime_of(time), "at": one.at, "recipient": recipient}

@@ -60,20 +60,11 @@ async def list_pipelines(visit: Visit, db: Database) -> Response:
     return visit.page(
         "pipelines.html",
         title=words("Pipelines"),
+        names=names,
+        parts=PARTS_IN_LIST,
         list=Listing(
             rows=[
-                {
-                    "url": url_of(one),
-                    "title": one.title,
-                    "questionnaire": names.get(one.questionnaire_id, ""),
-                    "state": words(STATES[state_of(one, visit.now)]),
-                    "is_off": one.paused,
-                    "sentences": [
-                        text
-                        for part, text in sentences_of(words, one, time_zone=visit.zone).items()
-                        if part in PARTS_IN_LIST
-                    ],
-                }
+                (one, words(STATES[state_of(one, visit.now)]), sentences_of(words, one, time_zone=visit.zone))
                 for one in found.items
             ],
             empty=words("No pipeline yet. A pipeline defines how and when a questionnaire is sent."),

@@ -63,8 +63,11 @@ async def providers_page(visit: Visit, db: Database) -> Response:
     return visit.page(
         "providers.html",
         title=words("Sending accounts"),
+        kinds=KINDS,
+        channels=CHANNELS,
+        states=STATES,
         list=Listing(
-            rows=[_row(visit, account) for account in found],
+            rows=[(account, _state(visit, account)) for account in found],
             columns=[Column(text=text) for text in heads],
             empty=words("No account yet. Add your mail server, or a provider of SMS."),
             empty_link=visit.link("New account", f"{PROVIDERS}/new"),
@@ -193,7 +196,10 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None, sent: di
         refusal=refusal,
         sent=sent,
         account=account,
-        row=_row(visit, account),
+        url=url_of(account),
+        kinds=KINDS,
+        channels=CHANNELS,
+        state=_state(visit, account),
         settings=[(words(SETTINGS[name]), str(value)) for name, value in settings.items() if name in SETTINGS],
         speed=_speed(visit, account),
         shares=[
@@ -224,21 +230,12 @@ async def _pause_form(visit: Visit, refusal: errors.Refusal | None = None) -> Re
     )
 
 
-def _row(visit: Visit, account: Account) -> dict[str, Any]:
-    words, state = visit.words, "failing" if account.state == "active" and account.failures else account.state
-    if providers.keeps_messages(visit.site, channel_id=account.channel_id, kind=account.kind):
-        state = "kept" if state == "active" else state
-    return {
-        "url": url_of(account),
-        "name": name_of(visit, account),
-        "kind": words(KINDS[account.kind]),
-        "channel": words(CHANNELS[account.channel_id]),
-        "state": words(STATES[state]),
-        "is_kept": state == "kept",
-        "is_troubled": state != "active",
-        "pipelines": words.count(account.pipelines),
-        "account": account,
-    }
+def _state(visit: Visit, account: Account) -> str:
+    """Its name in STATES."""
+    if account.state != "active":
+        return account.state
+    is_kept = providers.keeps_messages(visit.site, channel_id=account.channel_id, kind=account.kind)
+    return "failing" if account.failures else "kept" if is_kept else "active"
 
 
 def _share(visit: Visit, share: ReportedShare) -> str:
@@ -289,21 +286,10 @@ async def dns_page(visit: Visit) -> Response:
         back=(name_of(visit, account), url_of(account)),
         path=f"{url_of(account)}/dns",
         selector=selector,
-        domains=[
-            (
-                domain,
-                [
-                    {
-                        "finding": one,
-                        "record": RECORDS[one.kind],
-                        "state_text": words(FINDINGS[one.state]),
-                        "text": words(SENTENCES[one.code][1], **one.values),
-                    }
-                    for one in findings
-                ],
-            )
-            for domain, findings in checks.items()
-        ],
+        checks=checks,
+        records=RECORDS,
+        states=FINDINGS,
+        sentences={code: text for code, (_, text) in SENTENCES.items()},
     )
 
 

@@ -82,28 +82,14 @@ async def list_sequences(visit: Visit, db: Database) -> Response:
     names = dict(await questionnaires_of(visit, db, also=[one.from_questionnaire_id for one in found.items]))
     choices = await choices_of(visit, db, also=[one.pipeline_id for one in found.items], names=names)
     pipelines = {one.pipeline_id: one for one, _ in choices}
-    rows = []
-    for one in found.items:
-        pipeline = pipelines.get(one.pipeline_id)
-        rows.append(
-            {
-                "url": f"{SEQUENCES}/{one.sequence_id}",
-                "title": one.title,
-                "state": "" if one.active else words("Off"),
-                "kind": words(KINDS[one.kind]),
-                "more": words(
-                    "After “{source}”: “{target}”.",
-                    source=names.get(one.from_questionnaire_id, ""),
-                    target=pipeline.title if pipeline else words("a pipeline that was removed"),
-                )
-                + (f" {delay_of(words, pipeline, {})}" if pipeline else ""),
-            }
-        )
     return visit.page(
         "sequences.html",
         title=words("Sequences"),
+        names=names,
+        kinds=KINDS,
+        delay_of=delay_of,
         list=Listing(
-            rows=rows,
+            rows=[(one, pipelines.get(one.pipeline_id)) for one in found.items],
             empty=words("No sequence yet. After a response to one questionnaire, a sequence asks another."),
             empty_link=visit.link("New sequence", NEW),
             **page_links(found, visit.query, SEQUENCES),

@@ -94,15 +94,7 @@ async def _list(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         typed=visit.form.text("title"),
         refusal=refusal,
         list=Listing(
-            rows=[
-                {
-                    "url": f"{PATH}/{one.asset_id}",
-                    "src": one.path,
-                    "title": _title(visit, one),
-                    "more": words("{width} × {height} pixels", width=one.width, height=one.height),  # noqa: RUF001
-                }
-                for one in found.items
-            ],
+            rows=found.items,
             empty=words("No picture yet. Logos and pictures for questions are kept here."),
             **page_links(found, visit.query, PATH),
         ),

@@ -48,9 +48,9 @@ async def tokens_page(visit: Visit) -> Response:
     page, user_id = lists.page_of(LISTING, visit.query), visit.caller.user_id
     found = await visit.load(store.list_tokens, **visit.caller.part, user_id=user_id, page=page)
     listed = Listing(
-        rows=[_row(visit, token) for token in found.items],
+        rows=[(token, _state(visit, token)) for token in found.items],
         empty=words("No tokens yet. A shop or another system needs one to reach the API."),
-        empty_link=(words("New token"), f"{TOKENS}/new") if "Token.Create" in visit.caller.scopes else None,
+        empty_link=visit.link("New token", f"{TOKENS}/new"),
         columns=[Column(text=words(text)) for text in ("Title", "Belongs to", "Begins with", "Last used", "Expires")],
         **lists.page_links(found, visit.query, TOKENS),
     )
@@ -86,16 +86,16 @@ async def make_token(visit: Visit) -> Response:
 async def token_page(visit: Visit, db: Database) -> Response:
     words = visit.words
     token = await tokens.get(db, caller=visit.caller, token_id=visit.id("token_id"))
-    has_ended = tokens.has_ended(token, now=visit.now)
+    state = _state(visit, token)
     applications = await settings.applications_of(visit, db)
     owner = await _owner(visit, db, token.user_id)
     is_service = owner is not None and owner.service
-    is_held = not has_ended and (is_service or token.user_id in {None, visit.caller.user_id})
+    is_held = not state["has_ended"] and (is_service or token.user_id in {None, visit.caller.user_id})
     return visit.page(
         "token.html",
         title=token.title,
         token=token,
-        row=_row(visit, token),
+        state=state,
         kind=words(KINDS[token.kind]),
         owner=owner if owner and owner.user_id != visit.caller.user_id else None,
         applications=[one.display_name for one in applications if one.application_id in token.application_ids],
@@ -220,7 +220,7 @@ async def _owner(visit: Visit, db: Database, user_id: str | None) -> User | None
     return await get_user(db, organization_id=visit.caller.organization_id, user_id=user_id)
 
 
-def _row(visit: Visit, token: Token) -> dict[str, Any]:
+def _state(visit: Visit, token: Token) -> dict[str, Any]:
     words = visit.words
     ends = token.revoked_time or token.ends_time
     has_ended = tokens.has_ended(token, now=visit.now)
@@ -229,14 +229,4 @@ def _row(visit: Visit, token: Token) -> dict[str, Any]:
     else:
         day = visit.date(ends)
         end = words("expired on {day}", day=day) if has_ended else words("expires on {day}", day=day)
-    return {
-        "url": f"{TOKENS}/{token.token_id}",
-        "title": token.title,
-        "whose": words("the organization") if token.user_id is None else token.owner_name or "",
-        "hint": f"afw_{token.hint}…",
-        "used": visit.date(token.last_used_time) or words("not yet"),
-        "is_unused": tokens.is_unused(token, now=visit.now),
-        "end": end,
-        "has_ended": has_ended,
-        "test": token.test,
-    }
+    return {"is_unused": tokens.is_unused(token, now=visit.now), "end": end, "has_ended": has_ended}
