@@ -723,6 +723,8 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
         "near": visit.near if visit else None,
         "date": visit.date if visit else None,
         "settings_groups": partial(settings.groups_of, words, visit.may_open) if visit else None,
+        "posted": guest.form.text,
+        "static_url": static.url,
         "copy": guest.request.scope.get(read_only.COPY),
         "done": flash_of(guest),
         "undo": undo_of(visit) if visit else None,

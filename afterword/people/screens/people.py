@@ -169,7 +169,7 @@ async def _person(visit: Visit, db: Database, *, refusal: errors.Refusal | None 
     rows, next_key = await timeline_rows(
         visit, db, responder_id, is_whole=view.responder.is_whole, limit=ENTRIES, after=after
     )
-    addresses, stopped = await _addresses(visit, db, view)
+    may_read = "Suppression.Read" in caller.scopes and not caller.is_limited
     values = await _values(visit, db, view.values) if view.values is not None else []
     await profiles.note(db, caller=caller, action="read", responder_id=responder_id, now=visit.now)
     may_stop = "Suppression.Create" in caller.scopes and not caller.is_limited and not view.responder.anonymized_time
@@ -181,7 +181,7 @@ async def _person(visit: Visit, db: Database, *, refusal: errors.Refusal | None 
         refusal=refusal,
         view=view,
         marks=_marks(words, view),
-        addresses=addresses,
+        channels=CHANNELS,
         values=values,
         facts=[
             (words("Language"), words.language_name(view.responder.locale) if view.responder.locale else ""),
@@ -197,10 +197,9 @@ async def _person(visit: Visit, db: Database, *, refusal: errors.Refusal | None 
         first_url=url if after else "",
         url=url,
         reasons=[(name, words(SUPPRESSIONS[name])) for name in BY_HAND],
-        stoppable=[each for each in addresses if not each["suppressed"]] if may_stop else [],
-        stopped=stopped,
+        stoppable=[each for each in view.identifiers if not each.suppressed] if may_stop else [],
+        stopped=await _suppressed(visit, db, responder_id) if may_read else [],
         causes=SUPPRESSIONS,
-        form={name: visit.form.text(name) for name in ("address", "reason", "note")},
         may_download=not caller.is_limited and {*profiles.SUBJECT_SCOPES} <= caller.scopes,
         may_erase="Responder.Delete" in caller.scopes and not caller.is_limited,
         may_hold=may_hold,
@@ -291,23 +290,6 @@ def _url(visit: Visit, entry: Entry) -> str:
     if entry.kind == "answered":
         return f"/console/responses/{entry.instance_id}"
     return f"/console/sending/{entry.item_id}" if entry.item_id and entry.kind in REMINDERS else ""
-
-
-async def _addresses(visit: Visit, db: Database, view: ResponderView) -> tuple[list[dict[str, Any]], list[Suppression]]:
-    """The person's addresses, and the suppressions in force, as far as the reader may see them."""
-    words = visit.words
-    shown = [
-        {
-            "key": f"{one.channel_id}:{one.identifier}",
-            "channel": words(CHANNELS.get(one.channel_id, "Link")),
-            "text": one.identifier,
-            "suppressed": one.suppressed,
-        }
-        for one in view.identifiers
-    ]
-    if "Suppression.Read" not in visit.caller.scopes or visit.caller.is_limited:
-        return shown, []
-    return shown, await _suppressed(visit, db, view.responder.responder_id)
 
 
 async def _suppressed(visit: Visit, db: Database, responder_id: str) -> list[Suppression]:
@@ -425,7 +407,6 @@ async def _erasure_form(visit: Visit, db: Database, *, refusal: errors.Refusal |
         numbers=[text for count, text in numbers if count],
         modes=[(mode, words(text)) for mode, text in MODES.items()],
         mode=visit.form.text("mode") or "anonymize",
-        reason=visit.form.text("reason"),
         is_suppressed=visit.request.method == "GET" or visit.form.text("suppress") == "1",
         url=f"{PEOPLE}/{responder_id}",
     )

@@ -219,7 +219,7 @@ async def pipeline_of(visit: Visit, db: Database, found: AddressList) -> Pipelin
 
 @routes.get(NEW, scope="Queue.Create")
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    words, form = visit.words, visit.form
+    words = visit.words
     choices = await visit.reading(pipelines.choices_of)
     return visit.page(
         "list_new.html",
@@ -227,7 +227,7 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
         steps=steps_of(words),
         pipelines=[(f"{one.questionnaire_id}/{one.pipeline_id}", text) for one, text in choices],
         template_url=TEMPLATE,
-        value={"pipeline": form.text("pipeline") or visit.query.get("pipeline", ""), "rows": form.text("rows")},
+        chosen=visit.form.text("pipeline") or visit.query.get("pipeline", ""),
         refusal=refusal,
     )
 

@@ -142,7 +142,6 @@ async def _new(visit: Visit, db: Database, refusal: errors.Refusal | None = None
         is_over=chosen.span(visit)[1] is not None,
         actions=[(one, words(ACTIONS[one])) for one in actions],
         chosen_action=visit.form.text("action") or (actions[0] if len(actions) == 1 else ""),
-        send_time=visit.form.text("send_time"),
         earlier=[(_url(one), words(TITLES[one.action][0 if one.dry_run else 1]), one) for one in done.items],
     )
 

@@ -81,7 +81,7 @@ removal(
 
 @routes.get(SUPPRESSIONS, scope="Suppression.Read")
 async def _suppressions(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
-    words, form = visit.words, visit.form
+    words = visit.words
     visit.caller.require_all()
     found = await nouns.rows(
         SUPPRESSION, db, organization_id=visit.caller.organization_id, page=page_of(LISTED, visit.query)
@@ -92,7 +92,6 @@ async def _suppressions(visit: Visit, db: Database, refusal: errors.Refusal | No
         channels=[(str(each), words(CHANNELS[each])) for each in (CHANNEL_EMAIL, CHANNEL_SMS)],
         names=CHANNELS,
         reasons=[(each, reason_text(words, each)) for each in REASONS],
-        value={name: form.text(name) for name in ("channel_id", "identifier", "reason", "note")},
         list=Listing(
             rows=[(one, address_text(words, one.identifier), reason_text(words, one.reason)) for one in found.items],
             empty=words("No one yet. People who unsubscribe and addresses that bounce are listed here."),

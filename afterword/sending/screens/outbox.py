@@ -98,7 +98,7 @@ async def mail(visit: Visit) -> Response:
 
 @routes.get(OUTBOX, scope="Queue.Read")
 async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    words, form = visit.words, visit.form
+    words = visit.words
     asked = visit.query.get("q", "").strip()[:IDENTIFIER_CHARACTERS_MAX]
     chosen = visit.query.get("pipeline", "")[:22]
     async with visit.read() as db:
@@ -123,7 +123,7 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
             {"id": one.pipeline_id, "key": f"{one.questionnaire_id}/{one.pipeline_id}", "text": text}
             for one, text in choices
         ],
-        value={"pipeline": form.text("pipeline"), "recipient": form.text("recipient") or RECIPIENT},
+        example=RECIPIENT,
         clock=ahead,
         is_ahead=ahead > visit.now,
         spans=[(str(hours), _span(words, hours)) for hours in HOURS],

@@ -278,22 +278,14 @@ async def questionnaires_of(visit: Visit, db: Database, *, also: Collection[str]
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form
     questionnaires = await visit.reading(questionnaires_of)
-    typed = bool(form.values)
     return visit.page(
         "pipeline_new.html",
         title=words("New pipeline"),
         questionnaires=questionnaires,
         channels=[(str(each), words(queue_items.CHANNELS[each])) for each in NEW_CHANNELS],
-        value={
-            "questionnaire_id": form.text("questionnaire_id") or visit.query.get("questionnaire", ""),
-            "channel_id": form.text("channel_id"),
-            "title": form.text("title"),
-            "target_url": form.text("target_url"),
-            "message_subject": form.text("message_subject") if typed else words("How was it?"),
-            "message_body": form.text("message_body")
-            if typed
-            else words("Hello,\n\nhow did it go? It takes a minute."),
-        },
+        chosen=form.text("questionnaire_id") or visit.query.get("questionnaire", ""),
+        subject=form.text("message_subject") if form.values else words("How was it?"),
+        body=form.text("message_body") if form.values else words("Hello,\n\nhow did it go? It takes a minute."),
         refusal=refusal,
     )
 
@@ -320,7 +312,6 @@ async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         "sending_pause.html",
         title=visit.words("Pause all sending?"),
         refusal=refusal,
-        reason=visit.form.text("reason"),
     )
 
 

@@ -226,7 +226,6 @@ async def _pause_form(visit: Visit, refusal: errors.Refusal | None = None) -> Re
         back=(name_of(visit, account), url_of(account)),
         action=f"{url_of(account)}/pause",
         pipelines=account.pipelines,
-        reason=visit.form.text("reason"),
     )
 
 
@@ -343,7 +342,7 @@ removal(
 
 @routes.get(f"{PROVIDER}/inbound", scope="Inbound.Create", proof=True)
 async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    words, form, account = visit.words, visit.form, await visit.find(providers.get)
+    words, account = visit.words, await visit.find(providers.get)
     possible = {"standard": True, "sns": account.channel_id == EMAIL, "provider": account.kind in CALLED_BACK}
     return visit.page(
         "provider_address.html",
@@ -352,8 +351,5 @@ async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         back=(name_of(visit, account), url_of(account)),
         action=f"{url_of(account)}/inbound",
         adapters=[(name, words(text)) for name, text in ADAPTERS.items() if possible[name]],
-        adapter=form.text("adapter") or "standard",
-        topic=form.text("topic"),
-        certificate=form.text("certificate"),
         has_topics=possible["sns"],
     )

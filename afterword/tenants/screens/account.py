@@ -11,7 +11,7 @@ from afterword.console.screens import Guest, Marked, Screens, Visit
 from afterword.core.wire import qr
 from afterword.kit.db import Database
 from afterword.kit.texts import own_name
-from afterword.kit.web import html, static
+from afterword.kit.web import html
 from afterword.tenants import audit
 from afterword.tenants.logins import links, passkeys, service as logins, sessions
 from afterword.tenants.logins.service import Login
@@ -117,7 +117,6 @@ async def _new(visit: Visit, db: Database, refusal: errors.Refusal | None = None
         title=visit.words("A new passkey"),
         form={"title": visit.form.text("title") or visit.source.device},
         options=options,
-        script=static.url("console/passkey.js"),
         refusal=refusal,
     )
 
@@ -340,7 +339,6 @@ def proof_form(visit: Visit, *, wrong: str = "") -> Response:
         email=visit.session.email,
         provider_url=url if is_of_provider else "",  # where the person logs in anew; it then goes on from there
         options="" if is_of_provider else passkeys.request_options(visit.site, purpose=purpose, now=visit.now),
-        script=static.url("console/passkey.js"),
     )
 
 

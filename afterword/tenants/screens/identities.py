@@ -16,7 +16,7 @@ from afterword.console.nouns import inputs_of
 from afterword.console.removals import removal
 from afterword.console.screens import COOKIE, IDENTITY_COOKIE, LOGIN, Guest, Screens, Visit
 from afterword.core.organizations.identities import ROLES
-from afterword.kit.web import html, static
+from afterword.kit.web import html
 from afterword.tenants.logins import sessions
 from afterword.tenants.logins.identities import service as identities
 from afterword.tenants.logins.identities.api import IdentityProviderRequest, login_url, values_of
@@ -158,7 +158,6 @@ async def returned(guest: Guest) -> Response:
         code=query.get("code", ""),
         state=query.get("state", ""),
         iss=query.get("iss", ""),
-        script=static.url("console/goon.js"),
     )
     response.headers["Cache-Control"] = "no-store"
     return response
@@ -187,7 +186,6 @@ async def _choice(guest: Guest, refusal: errors.Invalid | None = None) -> Respon
     return guest.page(
         "organization_login.html",
         title=guest.words("Log in with your organization"),
-        domain=guest.form.text("domain"),
         next=guest.form.text("next") or guest.query.get("next", ""),
         refusal=refusal,
     )

@@ -91,7 +91,6 @@ async def _list(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         title=words("Pictures"),
         types=",".join(assets.MEDIA_TYPES),
         megabytes=assets.UPLOAD_BYTES_MAX >> 20,
-        typed=visit.form.text("title"),
         refusal=refusal,
         list=Listing(
             rows=found.items,

@@ -197,7 +197,6 @@ async def _form(visit: Visit, db: Database, refusal: errors.Refusal | None = Non
         "token_new.html",
         title=words("New token"),
         refusal=placed(refusal) if refusal else None,
-        form={name: form.text(name) for name in ("title", "kind", "end", "test", "networks")},
         account=account if account and account.service else None,
         only_names=only_names,
         only=settings.only_of(form),
