@@ -15,8 +15,8 @@ from afterword.asking.questionnaires.store import Questionnaire
 from afterword.cases import previews
 from afterword.console import conditions
 from afterword.console.conditions import place_of, with_seen
-from afterword.console.inputs import placed, read_as
-from afterword.console.nouns import saved
+from afterword.console.inputs import document_of, filled, placed, read_as
+from afterword.console.nouns import inputs_of, saved
 from afterword.console.removals import removal
 from afterword.console.screens import Marked, Screens, Visit
 from afterword.core.scheduling.statuses import PUBLIC_ITEM, Item
@@ -40,9 +40,6 @@ ONE: Final = f"{SEQUENCES}/{{sequence_id}}"
 ROWS: Final = 50
 LOOKED_AT_MAX: Final = 100  # of the responses that match, whether they have an address
 LISTING: Final = structs.listing_of(SEQUENCE)
-TRIGGERS: Final[Mapping[str, Marked]] = {
-    "completed": "when a response is completed", "submitted": "at the first answer, and when it is completed",
-}  # fmt: skip
 KINDS: Final[Mapping[str, Marked]] = {
     "manual": "Ask another questionnaire", "recovery": "Win back an unhappy customer",
     "review": "Ask everybody for a public review",
@@ -57,6 +54,7 @@ BLANK: Final = SimpleNamespace(
     title="", kind="manual", trigger="completed", pipeline_id="", active=True, conditions=None
 )
 
+INPUTS: Final = inputs_of(SEQUENCE, names=("title", "active", "trigger", "pipeline_id"))
 AGAIN: Final = (errors.Invalid, errors.Stale)
 
 routes = Screens()
@@ -176,11 +174,8 @@ async def save(visit: Visit) -> Response:
     """Save the form, or try it on the newest responses."""
     form, rule = visit.form, await _rule(visit)
     around = await visit.load(lambda db: _around(visit, db, rule))
-    document: dict[str, Any] = {
-        **{name: form.text(name) for name in ("title", "trigger", "pipeline_id")},
-        "active": form.text("active") == "1",
-        "conditions": conditions.condition_of(visit, conditions.typed(form), around.subjects),
-    }
+    condition = conditions.condition_of(visit, conditions.typed(form), around.subjects)
+    document = document_of(form, INPUTS) | {"conditions": condition}
     if rule is None:
         document |= {"kind": form.text("kind"), "from_questionnaire_id": form.text("from")}
     if form.text("then") == "preview" and around.source:
@@ -237,30 +232,28 @@ async def page(visit: Visit, refusal: errors.Refusal | None = None, *, tried: li
     words, form, rule = visit.words, visit.form, await _rule(visit)
     around = await visit.load(lambda db: _around(visit, db, rule))
     stored: Any = rule or BLANK
-    value = {name: getattr(stored, name) for name in ("title", "kind", "trigger", "pipeline_id", "active")}
-    condition = conditions.stored(stored.conditions, around.subjects)
-    if form.values:
-        value = {name: form.text(name) or (rule.kind if rule and name == "kind" else "") for name in value}
-        condition = conditions.typed(form)
-    if isinstance(refusal, errors.Invalid):
-        refusal = placed(refusal, partial(place_of, values=condition))
-    here = f"{SEQUENCES}/{rule.sequence_id}" if rule else NEW
-    pipeline = around.pipelines.get(value["pipeline_id"])
+    condition = conditions.typed(form) if form.values else conditions.stored(stored.conditions, around.subjects)
+    pipeline = around.pipelines.get(form.text("pipeline_id") if form.values else stored.pipeline_id)
+    pipelines = [("", words("choose…")), *((one.pipeline_id, text) for one, text in around.choices)]
     return visit.page(
         "sequence.html",
         title=rule.title if rule else words("New sequence"),
-        path=here,
-        value=value,
+        path=f"{SEQUENCES}/{rule.sequence_id}" if rule else NEW,
         source=around.source,
         sources=list(around.names.items()),
-        pipelines=[("", words("choose…")), *((one.pipeline_id, text) for one, text in around.choices)],
         pipeline_url=url_of(pipeline) if pipeline else "",
         delay=delay_of(words, pipeline, around.subjects) if pipeline else "",
+        kind=stored.kind,
         kinds=[(key, words(text)) for key, text in KINDS.items()],
-        triggers=[(key, words(text)) for key, text in TRIGGERS.items()],
         condition_rows=conditions.values_of(words, condition, around.subjects),
-        version=version_of(rule) if rule else "",
         tried=tried,
         sequence_id=rule.sequence_id if rule else "",
-        refusal=refusal,
+        **filled(
+            visit,
+            INPUTS,
+            stored,
+            version=version_of(rule) if rule else "",
+            refusal=refusal and placed(refusal, partial(place_of, values=condition)),
+            options={"pipeline_id": pipelines},
+        ),
     )
