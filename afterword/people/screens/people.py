@@ -137,14 +137,8 @@ async def _own(visit: Visit, db: Database, search: str) -> list[ShownResponder]:
 
 def _row(visit: Visit, view: ResponderView) -> dict[str, Any]:
     name = _name(visit.words, view)
-    return {
-        "url": f"{PEOPLE}/{view.responder.responder_id}",
-        "name": name,
-        "addresses": [one.identifier for one in view.identifiers if one.identifier != name],
-        "marks": _marks(visit.words, view),
-        "contacted": visit.date(view.details.last_contacted_time),
-        "answered": visit.date(view.details.last_submitted_time),
-    }
+    addresses = [one.identifier for one in view.identifiers if one.identifier != name]
+    return {"view": view, "name": name, "addresses": addresses, "marks": _marks(visit.words, view)}
 
 
 def _name(words: Texts, view: ResponderView) -> str:

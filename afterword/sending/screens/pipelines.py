@@ -331,8 +331,16 @@ async def versions_page(visit: Visit, db: Database) -> Response:
         "pipeline_versions.html",
         title=words("Versions of “{title}”", title=pipeline.title),
         back=(pipeline.title, url_of(pipeline)),
+        actor_text=actor_text,
         list=Listing(
-            rows=[_row(visit, one, pipeline, subjects) for one in found.items],
+            rows=[
+                (
+                    one.entry,
+                    versions.differences_of(words, one, time_zone=visit.zone, subjects=subjects),
+                    bool(versions.changes_to(one, pipeline=pipeline)),
+                )
+                for one in found.items
+            ],
             empty=words("No change was noted yet."),
             **page_links(found, visit.query, f"{url_of(pipeline)}/versions"),
         ),
@@ -372,15 +380,3 @@ def _changes(version: Version, pipeline: PipelineRecord) -> dict[str, Any]:
     if not changes:
         raise errors.NotFound("There is nothing to take back.")
     return changes
-
-
-def _row(visit: Visit, version: Version, pipeline: PipelineRecord, subjects: Subjects) -> dict[str, Any]:
-    words, entry = visit.words, version.entry
-    may_take = "Pipeline.Update" in visit.caller.scopes and bool(versions.changes_to(version, pipeline=pipeline))
-    return {
-        "when": visit.moment(entry.created_time),
-        "who": actor_text(words, entry.actor_kind, entry.actor_name),
-        "is_first": entry.action == "created",
-        "differences": versions.differences_of(words, version, time_zone=visit.zone, subjects=subjects),
-        "url": f"{url_of(pipeline)}/versions/{entry.entry_id}" if may_take else "",
-    }

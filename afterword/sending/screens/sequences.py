@@ -141,14 +141,9 @@ def _done_row(visit: Visit, one: Done) -> dict[str, Any]:
     words = visit.words
     known = {**queue_items.REASONS, **REASONS}.get(one.reason or "")
     status = PUBLIC_ITEM[Item(one.status)] if one.status is not None else None
-    return {
-        "url": f"{SENDING}/{one.item_id}" if one.item_id else f"/console/responses/{one.instance_id}",
-        "text": address_text(words, one.recipient) if one.recipient else words("a person without an address"),
-        "state": words(STATUS_TEXTS[status]) if status is not None else words("Not asked"),
-        "is_off": status is None,
-        "more": words(known) if known else one.result or "",
-        "when": visit.near(one.created_time),
-    }
+    text = address_text(words, one.recipient) if one.recipient else words("a person without an address")
+    state = words(STATUS_TEXTS[status]) if status is not None else words("Not asked")
+    return {"done": one, "text": text, "state": state, "more": words(known) if known else one.result or ""}
 
 
 async def _around(visit: Visit, db: Database, rule: Sequence | None) -> Around:
