@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, cast
 from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
@@ -304,9 +304,8 @@ async def stop_messages(visit: Visit, db: Database) -> Response:
         raise errors.Invalid.at("/address", "unknown_value", visit.words("Choose an address of this person."))
     if len(form.text("note")) > NOTE_CHARACTERS_MAX:
         raise errors.Invalid.at("/note", "too_long", visit.words("Enter at most 500 characters."))
-    request = suppressions.SuppressionInput(
-        channel_id=chosen[0].channel_id, identifier=identifier, reason=reason, note=form.text("note") or None
-    )
+    channel_id, note = cast("Any", chosen[0].channel_id), form.text("note") or None
+    request = suppressions.SuppressionRequest(channel_id=channel_id, identifier=identifier, reason=reason, note=note)
     await suppressions.add(db, caller=visit.caller, request=request, secret=visit.site.secret, now=visit.now)
     return html.redirect(f"{PEOPLE}/{responder_id}?done=stopped")
 

@@ -15,7 +15,7 @@ from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.ui.text import address_text
 from afterword.kit.web import html
 from afterword.people.responders import suppressions
-from afterword.people.responders.suppressions import SUPPRESSION, SuppressionInput, SuppressionRequest
+from afterword.people.responders.suppressions import SUPPRESSION, SuppressionRequest
 from afterword.sending.pipelines.policies import POLICY
 from afterword.sending.screens.queue_items import CHANNELS, reason_text
 
@@ -48,13 +48,7 @@ async def suppress(visit: Visit) -> Response:
         "note": form.text("note") or None,
     }
     request = read_as(SuppressionRequest, document, visit)
-    await visit.change(
-        suppressions.add,
-        caller=visit.caller,
-        request=SuppressionInput(**request.named(), locale=visit.caller.default_locale),
-        secret=visit.site.secret,
-        now=visit.now,
-    )
+    await visit.change(suppressions.add, caller=visit.caller, request=request, secret=visit.site.secret, now=visit.now)
     return html.redirect(f"{SUPPRESSIONS}?done=stopped")
 
 
