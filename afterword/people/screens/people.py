@@ -162,7 +162,7 @@ def _marks(words: Texts, view: ResponderView) -> list[str]:
 
 
 def _date(visit: Visit, time: datetime | None) -> str:
-    return visit.words.date(time, time_zone=visit.zone) if time else ""
+    return visit.words.date(time, time_zone=visit.zone, style="medium") if time else ""
 
 
 @routes.get(ONE, scope="Responder.Read", for_limited="part")
