@@ -437,6 +437,18 @@ async def test_words_and_dates_stay_whole(
         )
 
 
+async def test_a_mail_is_as_wide_as_a_phone(
+    browser: Browser, house: House, owner: httpx2.AsyncClient, tour: Tour
+) -> None:
+    """Its keys stand in the lines in which customers see them."""
+    async with _looking(browser, house, owner, width=360, locale="en") as page:
+        await page.goto(f"{house.url}{tour.seen['/console/sending/{item_id}/message'].address}")
+        keys = page.frame_locator(".framed iframe").locator(".key")
+        await keys.first.scroll_into_view_if_needed()
+        assert 5 == await keys.count()
+        assert 1 == len({(await one.bounding_box() or {})["y"] for one in await keys.all()})
+
+
 async def test_facts_stand_beside_their_names(
     browser: Browser, house: House, owner: httpx2.AsyncClient, tour: Tour
 ) -> None:
