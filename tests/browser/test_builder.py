@@ -22,7 +22,7 @@ async def add(page: Page, kind: str, *, link: str = "+ Add a question") -> None:
 async def test_a_chosen_template_is_shown(browser: Browser, house: House) -> None:
     """Beside the gallery stands the page that customers would see; an empty questionnaire has none.
 
-    How to use a template is said of the chosen one alone: fourteen such texts were six screens on a phone.
+    How to use a template is said of the chosen one alone: such texts of all were four screens of a phone.
     """
     async with entered(browser, house) as page:
         await page.goto(f"{house.url}/console/questionnaires/new")
