@@ -167,7 +167,7 @@ async def test_cluster(project: Project, engine: Engine) -> None:
     await ready(site)
     # What is acknowledged before is on the primary alone.
     standby = await until(lambda: named("Sync Standby", on="db1"), seconds=90, what="a synchronous standby")
-    primary = named("Leader", on=standby)
+    primary = await until(lambda: named("Leader", on=standby), what="a primary")
     client = seed(engine, project.container("web"), site=site)
     assert ANSWER_COUNT == len(await do_main_job(client, site=site))
     assert "cannot be tried from here" in engine.podman("exec", project.container("web"), "afterword", "doctor")

@@ -20,6 +20,7 @@ from afterword.console.answers import note_person
 from afterword.console.screens import UNDONE, Screens, Undo, Visit, own_address
 from afterword.core.questionnaires import editing, questions
 from afterword.core.questionnaires.editing import Document, Values
+from afterword.core.questionnaires.metadata import name_of
 from afterword.core.questionnaires.question_types import FOLDED, TYPES
 from afterword.core.wire.lists import Page
 from afterword.kit.db import Database
@@ -102,8 +103,7 @@ async def choose_person(visit: Visit, db: Database) -> Response:
     words, search = visit.words, visit.query.get("q", "").strip()
     visit.caller.require("Responder.Read")
     visit.caller.require("Responder Value.Read")
-    shortest, longest = SEARCH_CHARACTERS
-    is_searched = shortest <= len(search) <= longest
+    is_searched = len(search) in SEARCH_CHARACTERS
     await access.get(db, caller=visit.caller, **visit.ids)
     page = Page.first(responders.RESPONDERS, limit=ROWS)
     found = await responders.find(db, caller=visit.caller, search=search if is_searched else None, page=page)
@@ -121,11 +121,12 @@ async def choose_person(visit: Visit, db: Database) -> Response:
             rows=[
                 {
                     "url": address(editor, {"as": one.responder_id}),
-                    "name": ", ".join(each.identifier for each in views[one.responder_id].identifiers),
+                    "name": name_of(views[one.responder_id].values or {}) or words("Unknown person"),
+                    "addresses": ", ".join(each.identifier for each in views[one.responder_id].identifiers),
                 }
                 for one in found.items
             ],
-            columns=[Column(text=words("Address"))],
+            columns=[Column(text=words("Name")), Column(text=words("Address"))],
             empty=words(
                 "No one found. Enter an order key in full; for a name, the first letters of its words are enough."
             ),

@@ -84,8 +84,7 @@ routes = Screens()
 async def list_people(visit: Visit, db: Database) -> Response:
     words = visit.words
     search = visit.query.get("q", "").strip()
-    shortest, longest = SEARCH_CHARACTERS
-    is_searched = shortest <= len(search) <= longest
+    is_searched = len(search) in SEARCH_CHARACTERS
     page = page_of(responders.RESPONDERS, visit.query)
     if visit.caller.limit is None:
         found = await responders.find(db, caller=visit.caller, search=search if is_searched else None, page=page)
