@@ -307,10 +307,9 @@ class Operation:
         if self._lists is not None:
             request.listed = self._lists.read(parameters, context, path=path)
             request.requested = request.listed.page
-        if context.strict:
-            for name in values:
-                if name not in self._parameters:
-                    context.error(f"/{name}", "unknown_member", "There is no such parameter here.")
+        for name in values:
+            if name not in self._parameters:
+                context.error(f"/{name}", "unknown_member", "There is no such parameter here.")
         if self.route.query is not None:
             own = {name: value for name, value in values.items() if name in self._query}
             request.query = structs.collect(self.route.query, own, context)
