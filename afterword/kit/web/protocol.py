@@ -18,6 +18,7 @@ CONNECTIONS_MAX: Final = 800  # of the 1,024 files that a process may commonly o
 HEAD_BYTES_MAX: Final = 65_536
 HEAD_SECONDS_MAX: Final = 20.0  # from the first byte, or from the connection, until the head is complete
 HEADERS_MAX: Final = 100
+LINGER_SECONDS: Final = 30.0  # for the rest of a refused request, which a client may send before it reads the answer
 DRAIN_SECONDS: Final = 1.0  # after the stop began, idle connections may still send a request
 
 
@@ -30,7 +31,7 @@ class Protocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # it serves TCP alone
         """Start the client's timeout; with too many connections, close the one idle for longest."""
-        super().connection_made(cast("asyncio.Transport", _Joining(transport, self.loop)))
+        super().connection_made(cast("asyncio.Transport", _Joining(transport, self)))
         self.waiting_since = self.loop.time()
         self._head_timer = self.loop.call_later(HEAD_SECONDS_MAX, self.transport.close)
         if len(self.connections) > CONNECTIONS_MAX:
@@ -44,7 +45,14 @@ class Protocol(HttpToolsProtocol):
         super().connection_lost(exc)
         self._unset_head_timer()
 
+    @property
+    def has_unread(self) -> bool:
+        """Whether the client is still sending what was refused or answered before its end."""
+        return self._head_bytes == -math.inf or self._is_too_large
+
     def data_received(self, data: bytes) -> None:
+        if self.transport.is_closing():
+            return
         self._head_bytes += len(data)
         super().data_received(data)
         if self._head_bytes > HEAD_BYTES_MAX and not self.transport.is_closing():
@@ -93,6 +101,7 @@ class Protocol(HttpToolsProtocol):
         self.loop.call_later(DRAIN_SECONDS, super().shutdown)
 
     def _refuse_large(self) -> None:
+        self._is_too_large = True
         self.transport.write(STATUS_LINE[431] + b"content-length: 0\r\nconnection: close\r\n\r\n")
         self.transport.close()
 
@@ -108,10 +117,11 @@ class _Joining:
     uvicorn writes the head and the body of a response apart, and uvloop makes a system call and a segment of each.
     """
 
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, transport: asyncio.Transport, protocol: Protocol) -> None:
         self._transport = transport
-        self._loop = loop
+        self._protocol = protocol
         self._held = b""
+        self._lingers = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
@@ -122,11 +132,21 @@ class _Joining:
             self._transport.write(held + data)
         else:
             self._held = data
-            self._loop.call_soon(self._flush)
+            self._protocol.loop.call_soon(self._flush)
+
+    def is_closing(self) -> bool:
+        return self._lingers or self._transport.is_closing()
 
     def close(self) -> None:
+        """Close, but only for writing while the client still sends: bytes that nobody reads would reset the answer."""
         self._flush()
-        self._transport.close()
+        if self.is_closing() or not self._protocol.has_unread:
+            self._transport.close()
+            return
+        self._lingers, self._protocol.waiting_since = True, self._protocol.loop.time()
+        self._transport.write_eof()
+        self._protocol.flow.resume_reading()
+        self._protocol.loop.call_later(LINGER_SECONDS, self._transport.close)
 
     def _flush(self) -> None:
         if self._held:
