@@ -315,6 +315,7 @@ async def _installation(
         await _figures(database, clock),
         await _responses(database, clock),
         await _jobs(database, clock),
+        await _removals(database),
     )
 
 
@@ -498,6 +499,15 @@ async def _clock(database: db.Database, clock: Callable[[], datetime]) -> Findin
         detail = f"The clocks of this machine and of the database differ by {timedelta(seconds=round(skew))}."
         return Finding("clock", False, detail, "Let both follow a time server: `timedatectl set-ntp true` on each.")
     return Finding("clock", True, f"This machine and the database differ by {skew:.2f} seconds.")
+
+
+async def _removals(database: db.Database) -> Finding:
+    until = await restores.get_removals_time(database)
+    if until is None:
+        return Finding("removals", True, "What is too old is removed.")
+    seen = f"No worker was seen for {restores.JUMP.days} days, or the clock of the database jumped."
+    detail = f"{seen} Nothing is removed by its age before {until:%Y-%m-%d %H:%M} UTC."
+    return Finding("removals", False, detail, "If that clock is wrong, set it right now: then nothing is lost.")
 
 
 async def _look_at_mail(url: str | None, database_url: str | None) -> Sequence[Finding]:

@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from afterword import errors
 from afterword.kit import db
 from afterword.kit.db.hosts import open_session
 from afterword.kit.transport.http import NotAsked, Resolver
@@ -92,7 +93,7 @@ class TestDatabase:
     async def test_ok(self, tmp_path: Path, database_url: str) -> None:
         found = await look(tmp_path, database_url=database_url)
         names = ["database", "database version", "migrations", "sending", "queue", "senders", "mailboxes", "past",
-                 "backups", "figures", "responses", "jobs", "transactions", "clock"]  # fmt: skip
+                 "backups", "figures", "responses", "jobs", "removals", "transactions", "clock"]  # fmt: skip
         assert names == list(found)[: len(names)]
         assert all(found[name].ok for name in names)
 
@@ -226,6 +227,15 @@ async def test_records_of_all_senders(
     assert {"own.example", "plain.example", "house.example"} == told.keys()
     assert "include:sendgrid.net" in told["own.example"]
     assert "a:127.0.0.1" in told["plain.example"]
+
+
+class TestRemovals:
+    async def test_the_clock_jumped(self, tmp_path: Path, database_url: str, house: House) -> None:
+        assert (await look(tmp_path, database_url=database_url))["removals"].ok
+        async with open_session(database_url) as session:
+            await session.execute("update sending_guard set watched_time = watched_time - interval '8 days'")
+        finding = await fault("removals", tmp_path, database_url=database_url)
+        assert "Nothing is removed" in finding.detail
 
 
 class TestPooler:

@@ -25,8 +25,8 @@ DRAIN_SECONDS: Final = 1.0  # after the stop began, idle connections may still s
 class Protocol(HttpToolsProtocol):
     waiting_since: float | None = None  # for a head, in seconds of the loop's clock; None: a request is being answered
     _head_timer: asyncio.TimerHandle | None = None
-    _head_bytes = 0.0  # received of a head that may be incomplete; -inf in a body
-    _is_too_large = False
+    head_bytes = 0.0  # received of a head that may be incomplete; -inf in a body
+    is_too_large = False
     _is_draining = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # it serves TCP alone
@@ -45,30 +45,25 @@ class Protocol(HttpToolsProtocol):
         super().connection_lost(exc)
         self._unset_head_timer()
 
-    @property
-    def has_unread(self) -> bool:
-        """Whether the client is still sending what was refused or answered before its end."""
-        return self._head_bytes == -math.inf or self._is_too_large
-
     def data_received(self, data: bytes) -> None:
         if self.transport.is_closing():
             return
-        self._head_bytes += len(data)
+        self.head_bytes += len(data)
         super().data_received(data)
-        if self._head_bytes > HEAD_BYTES_MAX and not self.transport.is_closing():
+        if self.head_bytes > HEAD_BYTES_MAX and not self.transport.is_closing():
             self._refuse_large()
-        elif self._head_bytes > 0 and self._head_timer is None:
+        elif self.head_bytes > 0 and self._head_timer is None:
             self._head_timer = self.loop.call_later(HEAD_SECONDS_MAX, self.transport.close)
 
     def on_headers_complete(self) -> None:
         """Answer the request unless its head breaks a limit; an exception here becomes 400 or 431."""
         self._unset_head_timer()
-        received, self._head_bytes, self.waiting_since = self._head_bytes, -math.inf, None
+        received, self.head_bytes, self.waiting_since = self.head_bytes, -math.inf, None
         if len(self.headers) > HEADERS_MAX or (
             received > HEAD_BYTES_MAX
             and len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > HEAD_BYTES_MAX
         ):
-            self._is_too_large = True
+            self.is_too_large = True
             raise ValueError("The head is too large.")
         parser: Any = self.parser
         hosts = [name for name, _ in self.headers].count(b"host")
@@ -80,7 +75,7 @@ class Protocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         super().on_message_complete()
-        self._head_bytes = 0.0
+        self.head_bytes = 0.0
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -88,7 +83,7 @@ class Protocol(HttpToolsProtocol):
             self.waiting_since = self.loop.time()
 
     def send_400_response(self, msg: str) -> None:
-        if self._is_too_large:
+        if self.is_too_large:
             self._refuse_large()
         else:
             super().send_400_response(msg)
@@ -101,7 +96,7 @@ class Protocol(HttpToolsProtocol):
         self.loop.call_later(DRAIN_SECONDS, super().shutdown)
 
     def _refuse_large(self) -> None:
-        self._is_too_large = True
+        self.is_too_large = True
         self.transport.write(STATUS_LINE[431] + b"content-length: 0\r\nconnection: close\r\n\r\n")
         self.transport.close()
 
@@ -140,7 +135,7 @@ class _Joining:
     def close(self) -> None:
         """Close, but only for writing while the client still sends: bytes that nobody reads would reset the answer."""
         self._flush()
-        if self.is_closing() or not self._protocol.has_unread:
+        if self.is_closing() or not (self._protocol.is_too_large or self._protocol.head_bytes == -math.inf):
             self._transport.close()
             return
         self._lingers, self._protocol.waiting_since = True, self._protocol.loop.time()
