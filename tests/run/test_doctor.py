@@ -238,7 +238,29 @@ class TestRemovals:
         assert "Nothing is removed" in finding.detail
 
 
+class TestWrite:
+    async def test_read_only(self, tmp_path: Path, database_url: str) -> None:
+        async with open_session(database_url) as session:
+            name = await session.fetchval("select current_database()")
+            await session.execute(f"alter database {name} set default_transaction_read_only = on")
+            finding = await fault("database", tmp_path, database_url=database_url)
+        assert "the server that takes writes" in finding.advice
+
+    async def test_full(self, database_url: str) -> None:
+        """As the server says it; the disk itself is that of all tests."""
+        said = "do $$ begin raise 'could not extend file' using errcode = 'disk_full'; end $$"
+        with pytest.raises(errors.Unavailable) as caught:
+            async with open_session(database_url) as session:
+                await session.execute(said)
+        assert "Make room" in doctor._away(caught.value.__cause__ or caught.value).advice
+
+
 class TestPooler:
+    async def test_statements(self, tmp_path: Path, database_url: str) -> None:
+        with pgbouncer(database_url, pool_mode="statement") as url:
+            finding = await fault("database", tmp_path, database_url=url)
+        assert "pool_mode" in finding.advice
+
     async def test_none_left(self, tmp_path: Path, database_url: str) -> None:
         with pgbouncer(database_url, pool_mode="session", default_pool_size=1) as url:
             async with open_session(url):
