@@ -23,7 +23,7 @@ from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.nouns.structs import shown_as
 from afterword.kit.texts import texts
 from afterword.kit.transport.base import EMAIL, Message as Mail
-from afterword.kit.transport.mime import one_line
+from afterword.kit.transport.mime import HEADER_CHARACTERS_MAX, message_id, one_line
 from afterword.kit.web import fields, html
 from afterword.sending.channels.bounces import Answer
 from afterword.sending.messages.composing import SenderNotAllowed
@@ -166,14 +166,21 @@ async def get_feedback(db: Database, *, organization_id: str, alert_instance_id:
     )
 
 
-async def get_last_received(db: Database, *, organization_id: str, alert_instance_id: str) -> str | None:
-    """The key of the customer's last mail, its Message-ID."""
-    return await db.fetch_value(
-        """select key from alert_message
-           where organization_id = $1 and alert_instance_id = $2 and incoming
-           order by created_time desc, message_id desc limit 1""",
-        *(organization_id, alert_instance_id),
+async def list_answered(
+    db: Database, *, organization_id: str, alert_instance_id: str, limit: int
+) -> list[tuple[str, str | None]]:
+    """The newest mails up to the customer's last, oldest first, as (id, Message-ID of a received one)."""
+    found = await db.fetch_tuples(
+        """select message_id, case when incoming then key end as key from alert_message
+           where organization_id = $1 and alert_instance_id = $2 and (incoming or state in ('sent', 'unknown'))
+             and (created_time, message_id) <= (
+               select created_time, message_id from alert_message
+               where organization_id = $1 and alert_instance_id = $2 and incoming
+               order by created_time desc, message_id desc limit 1)
+           order by created_time desc, message_id desc limit $3""",
+        *(organization_id, alert_instance_id, limit),
     )
+    return found[::-1]
 
 
 async def _insert_message(db: Database, *, message: Message) -> bool:  # any tenant: the message names its own
@@ -267,23 +274,25 @@ def compose(
     feedback: Feedback,
     mailbox: str | None,
     sender: str,
-    answered: str | None,
+    answered: Sequence[tuple[str, str | None]],
     site: Site,
     now: datetime,
 ) -> Mail:
     """The mail by the pipeline's sender, as the organization's mails look. Answers to it go to the `mailbox`.
 
-    `answered`: the customer's last Message-ID. Its own Message-ID carries a proof, by which an answer is known. Raises
-    SenderNotAllowed.
+    `answered`: mails as `list_answered` gives them. Its own Message-ID carries a proof, by which an answer is known.
+    Raises SenderNotAllowed.
     """
     pipeline = settings.pipeline
     if pipeline.sender_address is not None and not is_among(
         pipeline.sender_address, settings.fingerprint.sender_domains or ()
     ):
         raise SenderNotAllowed("sender_address: the organization may not send from this domain.")
-    headers = {"Content-Language": reply.locale}
+    headers, sender = {"Content-Language": reply.locale}, pipeline.sender_address or sender
     if answered:
-        headers |= {"In-Reply-To": answered, "References": answered}
+        chain = [key or message_id(reply_text.reply_proof(each, site.secret), sender) for each, key in answered]
+        newest = " ".join(chain)[-HEADER_CHARACTERS_MAX:]
+        headers |= {"In-Reply-To": chain[-1], "References": newest[newest.find("<") :]}
     subject, quote, direction = one_line(reply.subject), feedback.lines(reply.locale), locales.direction(reply.locale)
     style = style_of(settings.theme, site.pages(reply.organization_id).public_url)
     return Mail(
@@ -291,7 +300,7 @@ def compose(
         organization_id=reply.organization_id,
         channel_id=EMAIL,
         recipient=reply.address,
-        sender=pipeline.sender_address or sender,
+        sender=sender,
         sender_name=pipeline.sender_name or settings.organization_name,
         reply_to=mailbox or pipeline.reply_to,
         subject=subject,
@@ -310,6 +319,7 @@ def compose(
         locale=reply.locale,
         composed_time=now,
         headers=headers,
+        by_person=True,
     )
 
 

@@ -290,6 +290,7 @@ async def _look_at_database(
         ):
             version = await database.fetch_value("show server_version")
             revision = await _revision(database)
+            await _write(database)
             return [
                 Finding("database", True, f"It answers; PostgreSQL {version}."),
                 *_pooler(pool),
@@ -316,6 +317,7 @@ async def _installation(
         await _figures(database, clock),
         await _responses(database, clock),
         await _jobs(database, clock),
+        await _removals(database),
     )
 
 
@@ -325,7 +327,7 @@ def _pooler(pool: db.Pool) -> Sequence[Finding]:
     return [Finding("pooler", True, pool.pooler, advice, is_warning=is_overruled)] if pool.pooler else []
 
 
-def _away(cause: BaseException) -> Finding:
+def _away(cause: BaseException) -> Finding:  # noqa: C901, PLR0912  a case for each cause
     advice = "Look into the log of PostgreSQL."
     match cause:
         case asyncpg.InvalidAuthorizationSpecificationError():
@@ -336,6 +338,12 @@ def _away(cause: BaseException) -> Finding:
             advice = GRANT
         case asyncpg.TooManyConnectionsError():
             advice = f"Raise max_connections, or lower {POOLS} in all processes."
+        case asyncpg.DiskFullError():
+            advice = "Make room on the disk of the database server: it takes no writes."
+        case asyncpg.ReadOnlySQLTransactionError():
+            advice = "Set AFTERWORD_DATABASE_URL to the server that takes writes; unset default_transaction_read_only."
+        case _ if "statement pooling mode" in str(cause):
+            advice = "Set pool_mode of the pooler to transaction or session: transactions need one connection."
         case socket.gaierror():
             advice = "The host in AFTERWORD_DATABASE_URL is not known: check its spelling and the name server."
         case ConnectionRefusedError() | FileNotFoundError():
@@ -499,6 +507,23 @@ async def _clock(database: db.Database, clock: Callable[[], datetime]) -> Findin
         detail = f"The clocks of this machine and of the database differ by {timedelta(seconds=round(skew))}."
         return Finding("clock", False, detail, "Let both follow a time server: `timedatectl set-ntp true` on each.")
     return Finding("clock", True, f"This machine and the database differ by {skew:.2f} seconds.")
+
+
+async def _removals(database: db.Database) -> Finding:
+    until = await restores.get_removals_time(database)
+    if until is None:
+        return Finding("removals", True, "What is too old is removed.")
+    seen = f"No worker was seen for {restores.JUMP.days} days, or the clock of the database jumped."
+    detail = f"{seen} Nothing is removed by its age before {until:%Y-%m-%d %H:%M} UTC."
+    return Finding("removals", False, detail, "If that clock is wrong, set it right now: then nothing is lost.")
+
+
+async def _write(database: db.Database) -> None:
+    """Write a megabyte that goes at once. Raises what a standby, or a full disk, says."""
+    with suppress(asyncpg.InsufficientPrivilegeError):  # of temporary tables: it may write others
+        await database.execute(
+            "create temp table doctor_trial on commit drop as select repeat('x', 1000) from generate_series(1, 1000)"
+        )
 
 
 async def _look_at_mail(url: str | None, database_url: str | None) -> Sequence[Finding]:

@@ -47,10 +47,10 @@ class TestQuery:
         findings.report()
 
     @each_kind
-    async def test_strict_names_unknown_parameters(self, world: World, route: Route) -> None:
+    async def test_unknown_parameters_are_named(self, world: World, route: Route) -> None:
         findings, path = Findings(world, route), world.ours.path(route)
         options = {} if route.rows_max is None else good_body(world, route)  # none cannot be cut into records
-        strict = {"Prefer": "handling=strict"}
+        strict = {"Prefer": "handling=strict"} if route.method == "GET" else {}
         reply = await world.ask(route.method, f"{path}?nonsense={CANARY}", headers=strict, **options)
         wrong = [place for place in reply.wrong if place[1] != "required"]  # of a body that was not sent
         assert [("nonsense", "unknown_member")] == wrong

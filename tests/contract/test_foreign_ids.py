@@ -146,7 +146,6 @@ BLIND: Final = {
     "get_read_time",  # they have read no response
     "list_question_uses",  # no rule of theirs asks for the question
     "get_by_key",  # no case has a mail
-    "get_last_received",
     "get_message",
     "list_messages",  # no case has a mail
     "list_instances_locked",  # with each of theirs something happened lately

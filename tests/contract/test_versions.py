@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+import msgspec
 import pytest
 
 from afterword.kit.web.operations import Route
 from tests.contract import probes
+from tests.contract.test_examples import DOCUMENT
 from tests.contract.world import ROUTES, World, routes_where
 
 READ: Final = {route.path for route in ROUTES if route.method == "GET"}
@@ -27,6 +29,17 @@ def change_of(world: World, route: Route) -> Mapping[str, Any]:
     members = probes.filled(route.body, world.ours)
     changes = [(name, value) for name, value in wanted.items() if name in members]
     return {**probes.valid(route.body, world.ours), **dict(changes[:1])}
+
+
+@routes_where(lambda route: route.method in {"PATCH", "PUT", "DELETE"})
+async def test_a_version_that_there_never_was(world: World, route: Route) -> None:
+    """A route changes nothing for a client that holds another version, whether it documents If-Match or not."""
+    await world.ready(route)
+    document = msgspec.UNSET if route.body is None else change_of(world, route)
+    reply = await world.ask(route.method, world.ours.path(route), headers={"If-Match": '"nonsense"'}, document=document)
+    assert (412, "precondition_failed") == (reply.status, reply.code) or 404 == reply.status, reply
+    parameters = DOCUMENT["paths"][route.path][route.method.lower()]["parameters"]
+    assert route.has_version == ({"$ref": "#/components/parameters/IfMatch"} in parameters)
 
 
 @routes_where(lambda route: route.method in {"PATCH", "PUT"} and route.path in READ - {OF_A_DRAFT})

@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from afterword import errors
 from afterword.kit import db
 from afterword.kit.db.hosts import open_session
 from afterword.kit.transport.http import NotAsked, Resolver
@@ -92,7 +93,7 @@ class TestDatabase:
     async def test_ok(self, tmp_path: Path, database_url: str) -> None:
         found = await look(tmp_path, database_url=database_url)
         names = ["database", "database version", "migrations", "sending", "queue", "senders", "mailboxes", "past",
-                 "backups", "figures", "responses", "jobs", "transactions", "clock"]  # fmt: skip
+                 "backups", "figures", "responses", "jobs", "removals", "transactions", "clock"]  # fmt: skip
         assert names == list(found)[: len(names)]
         assert all(found[name].ok for name in names)
 
@@ -228,7 +229,38 @@ async def test_records_of_all_senders(
     assert "a:127.0.0.1" in told["plain.example"]
 
 
+class TestRemovals:
+    async def test_the_clock_jumped(self, tmp_path: Path, database_url: str, house: House) -> None:
+        assert (await look(tmp_path, database_url=database_url))["removals"].ok
+        async with open_session(database_url) as session:
+            await session.execute("update sending_guard set watched_time = watched_time - interval '8 days'")
+        finding = await fault("removals", tmp_path, database_url=database_url)
+        assert "Nothing is removed" in finding.detail
+
+
+class TestWrite:
+    async def test_read_only(self, tmp_path: Path, database_url: str) -> None:
+        async with open_session(database_url) as session:
+            name = await session.fetchval("select current_database()")
+            await session.execute(f"alter database {name} set default_transaction_read_only = on")
+            finding = await fault("database", tmp_path, database_url=database_url)
+        assert "the server that takes writes" in finding.advice
+
+    async def test_full(self, database_url: str) -> None:
+        """As the server says it; the disk itself is that of all tests."""
+        said = "do $$ begin raise 'could not extend file' using errcode = 'disk_full'; end $$"
+        with pytest.raises(errors.Unavailable) as caught:
+            async with open_session(database_url) as session:
+                await session.execute(said)
+        assert "Make room" in doctor._away(caught.value.__cause__ or caught.value).advice
+
+
 class TestPooler:
+    async def test_statements(self, tmp_path: Path, database_url: str) -> None:
+        with pgbouncer(database_url, pool_mode="statement") as url:
+            finding = await fault("database", tmp_path, database_url=url)
+        assert "pool_mode" in finding.advice
+
     async def test_none_left(self, tmp_path: Path, database_url: str) -> None:
         with pgbouncer(database_url, pool_mode="session", default_pool_size=1) as url:
             async with open_session(url):

@@ -73,7 +73,8 @@ class Message(msgspec.Struct, frozen=True):
     `item_id` is the identity of the send, equal in every attempt. `html_quoted`: `html` as quoted-printable, where its
     composer has that. `headers` are extra ones (List-Unsubscribe).
     `composed_time` becomes the Date of a mail. `target_url` is where a webhook goes, with `text` as its body.
-    `to_user`: a mail of the installation to a person who logs in; it may hold a link that logs in.
+    `to_user`: a mail of the installation to a person who logs in; it may hold a link that logs in. `by_person`: a
+    person wrote it, so no header calls it automatic.
     """
 
     item_id: str
@@ -92,6 +93,7 @@ class Message(msgspec.Struct, frozen=True):
     headers: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     target_url: str | None = None
     to_user: bool = False
+    by_person: bool = False
 
 
 class Channel(Protocol):

@@ -67,6 +67,7 @@ def worded(text: str, *known: str) -> str:
 
 
 LINE_CHARACTERS_MAX = 76
+FOLD: Final = "\r\n "
 SOFT_BREAK: Final = b"=\r\n"
 BASE64_FROM = 1.15  # bytes a character: where base64 becomes the shorter of the two encodings
 ADDRESS_CHARACTERS_MAX = 254  # RFC 5321 4.5.3.1.3, without the brackets
@@ -108,9 +109,9 @@ def build(message: Message) -> bytes:
         f"To: {wire_address(message.recipient)}",
         header("Subject", message.subject),
         f"Date: {format_datetime(message.composed_time)}",
-        f"Message-ID: <{message.item_id}@{sender.rpartition('@')[2]}>",
+        f"Message-ID: {message_id(message.item_id, sender)}",
         "MIME-Version: 1.0",
-        "Auto-Submitted: auto-generated",
+        *([] if message.by_person else ["Auto-Submitted: auto-generated"]),
     ]
     if message.reply_to:
         lines.insert(2, f"Reply-To: {wire_address(message.reply_to)}")
@@ -129,16 +130,21 @@ def build(message: Message) -> bytes:
     )
 
 
+def message_id(item_id: str, sender: str) -> str:
+    """The Message-ID of a mail, with its brackets. Raises addresses.InvalidAddress for a sender that is no address."""
+    return f"<{item_id}@{wire_address(sender).rpartition('@')[2]}>"
+
+
 def header(name: str, value: str) -> str:
     """One header field, folded; no value can add a second one."""
     if not _HEADER_NAME.match(name):
         raise ValueError("A header's name is letters, digits and hyphens.")
     text = one_line(value)[:HEADER_CHARACTERS_MAX]
-    # A text longer than a line becomes encoded words; one long word, such as a URL, stays whole for programs.
-    is_one_word = name != "Subject" and " " not in text and len(text) < 900  # noqa: PLR2004  998 a line
-    fits = len(name) + 2 + len(text) <= LINE_CHARACTERS_MAX or is_one_word
-    if fits and text.isascii() and "=?" not in text:
-        return f"{name}: {text}"
+    fits = len(name) + 2 + len(text) <= LINE_CHARACTERS_MAX
+    # A subject longer than a line becomes encoded words; what programs read, such as URLs, stays whole, a word a line.
+    is_for_programs = name != "Subject" and max(map(len, text.split(" "))) < 900  # noqa: PLR2004  998 a line
+    if (fits or is_for_programs) and text.isascii() and "=?" not in text:
+        return f"{name}: {text if fits else FOLD.join(text.split(' '))}"
     return f"{name}: {_encoded_words(text, len(name) + 2)}"
 
 
@@ -171,7 +177,7 @@ def _encoded_words(text: str, taken: int) -> str:
             room = _WORD_BYTES_MAX
         chunk += encoded
     words.append(b64encode(chunk).decode("ascii"))
-    return "\r\n ".join(f"=?utf-8?b?{word}?=" for word in words)
+    return FOLD.join(f"=?utf-8?b?{word}?=" for word in words)
 
 
 def _part(kind: str, text: str, quoted: bytes = b"") -> bytes:

@@ -176,11 +176,12 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
     match route.method:
         case "POST":
             found.append(_reference("IdempotencyKey"))
-        case "PATCH" | "PUT" | "DELETE":
+        case "PATCH" | "PUT" | "DELETE" if route.has_version:
             found += [_reference(name) for name in ("IfMatch", "IfNoneMatch")[: 2 if route.method == "PUT" else 1]]
+        case "GET" if route.shape == "one":
+            found.append(_reference("IfNoneMatch"))
         case _:
-            if route.shape == "one":
-                found.append(_reference("IfNoneMatch"))
+            pass
     found += [_reference("ResponseFields")] if route.answer is not None else []
     found.append(_reference("Prefer"))
     return found

@@ -139,6 +139,7 @@ class Options(TypedDict, total=False):
     also_wrong: AlsoWrong  # by path and body: further errors of a body with wrong members, found in the database
     media_types: tuple[str, ...]  # on GET: of the files that it answers with; each query takes a connection of its own
     waits: bool  # on GET: for other servers; each query takes a connection of its own
+    has_version: bool  # on PATCH, PUT, DELETE: the handler gives `call.expect` one; else If-Match is refused
     is_long: bool  # it reads, and much: a standby may answer, where there is one for that
     gathers: bool  # on GET, for hot reads by id: likewise, and a statement serves all that ask for an id at this moment
     shared: SharedHandler  # on POST, for hot writes, in place of the handler where no Idempotency-Key was sent: it gets
@@ -175,6 +176,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     also_wrong: AlsoWrong | None = None
     media_types: tuple[str, ...] = ()
     waits: bool = False
+    has_version: bool = True
     is_long: bool = False
     gathers: bool = False
     shared: SharedHandler | None = None

@@ -18,19 +18,20 @@ CONNECTIONS_MAX: Final = 800  # of the 1,024 files that a process may commonly o
 HEAD_BYTES_MAX: Final = 65_536
 HEAD_SECONDS_MAX: Final = 20.0  # from the first byte, or from the connection, until the head is complete
 HEADERS_MAX: Final = 100
+LINGER_SECONDS: Final = 30.0  # for the rest of a refused request, which a client may send before it reads the answer
 DRAIN_SECONDS: Final = 1.0  # after the stop began, idle connections may still send a request
 
 
 class Protocol(HttpToolsProtocol):
     waiting_since: float | None = None  # for a head, in seconds of the loop's clock; None: a request is being answered
     _head_timer: asyncio.TimerHandle | None = None
-    _head_bytes = 0.0  # received of a head that may be incomplete; -inf in a body
-    _is_too_large = False
+    head_bytes = 0.0  # received of a head that may be incomplete; -inf in a body
+    is_too_large = False
     _is_draining = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # it serves TCP alone
         """Start the client's timeout; with too many connections, close the one idle for longest."""
-        super().connection_made(cast("asyncio.Transport", _Joining(transport, self.loop)))
+        super().connection_made(cast("asyncio.Transport", _Joining(transport, self)))
         self.waiting_since = self.loop.time()
         self._head_timer = self.loop.call_later(HEAD_SECONDS_MAX, self.transport.close)
         if len(self.connections) > CONNECTIONS_MAX:
@@ -45,22 +46,24 @@ class Protocol(HttpToolsProtocol):
         self._unset_head_timer()
 
     def data_received(self, data: bytes) -> None:
-        self._head_bytes += len(data)
+        if self.transport.is_closing():
+            return
+        self.head_bytes += len(data)
         super().data_received(data)
-        if self._head_bytes > HEAD_BYTES_MAX and not self.transport.is_closing():
+        if self.head_bytes > HEAD_BYTES_MAX and not self.transport.is_closing():
             self._refuse_large()
-        elif self._head_bytes > 0 and self._head_timer is None:
+        elif self.head_bytes > 0 and self._head_timer is None:
             self._head_timer = self.loop.call_later(HEAD_SECONDS_MAX, self.transport.close)
 
     def on_headers_complete(self) -> None:
         """Answer the request unless its head breaks a limit; an exception here becomes 400 or 431."""
         self._unset_head_timer()
-        received, self._head_bytes, self.waiting_since = self._head_bytes, -math.inf, None
+        received, self.head_bytes, self.waiting_since = self.head_bytes, -math.inf, None
         if len(self.headers) > HEADERS_MAX or (
             received > HEAD_BYTES_MAX
             and len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > HEAD_BYTES_MAX
         ):
-            self._is_too_large = True
+            self.is_too_large = True
             raise ValueError("The head is too large.")
         parser: Any = self.parser
         hosts = [name for name, _ in self.headers].count(b"host")
@@ -72,7 +75,7 @@ class Protocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         super().on_message_complete()
-        self._head_bytes = 0.0
+        self.head_bytes = 0.0
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -80,7 +83,7 @@ class Protocol(HttpToolsProtocol):
             self.waiting_since = self.loop.time()
 
     def send_400_response(self, msg: str) -> None:
-        if self._is_too_large:
+        if self.is_too_large:
             self._refuse_large()
         else:
             super().send_400_response(msg)
@@ -93,6 +96,7 @@ class Protocol(HttpToolsProtocol):
         self.loop.call_later(DRAIN_SECONDS, super().shutdown)
 
     def _refuse_large(self) -> None:
+        self.is_too_large = True
         self.transport.write(STATUS_LINE[431] + b"content-length: 0\r\nconnection: close\r\n\r\n")
         self.transport.close()
 
@@ -108,10 +112,11 @@ class _Joining:
     uvicorn writes the head and the body of a response apart, and uvloop makes a system call and a segment of each.
     """
 
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, transport: asyncio.Transport, protocol: Protocol) -> None:
         self._transport = transport
-        self._loop = loop
+        self._protocol = protocol
         self._held = b""
+        self._lingers = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
@@ -122,11 +127,21 @@ class _Joining:
             self._transport.write(held + data)
         else:
             self._held = data
-            self._loop.call_soon(self._flush)
+            self._protocol.loop.call_soon(self._flush)
+
+    def is_closing(self) -> bool:
+        return self._lingers or self._transport.is_closing()
 
     def close(self) -> None:
+        """Close, but only for writing while the client still sends: bytes that nobody reads would reset the answer."""
         self._flush()
-        self._transport.close()
+        if self.is_closing() or not (self._protocol.is_too_large or self._protocol.head_bytes == -math.inf):
+            self._transport.close()
+            return
+        self._lingers, self._protocol.waiting_since = True, self._protocol.loop.time()
+        self._transport.write_eof()
+        self._protocol.flow.resume_reading()
+        self._protocol.loop.call_later(LINGER_SECONDS, self._transport.close)
 
     def _flush(self) -> None:
         if self._held:

@@ -307,7 +307,7 @@ class Operation:
         if self._lists is not None:
             request.listed = self._lists.read(parameters, context, path=path)
             request.requested = request.listed.page
-        if context.strict:
+        if context.strict or self.route.method != "GET":  # older clients read with parameters of their own
             for name in values:
                 if name not in self._parameters:
                     context.error(f"/{name}", "unknown_member", "There is no such parameter here.")

@@ -164,23 +164,23 @@ class Folder:
         self.path = path
 
     def put(self, name: str, content: bytes) -> None:
-        with _sentence(self.path):
+        with using(f"The folder of backups {self.path}"):
             write_whole(self.path / name, content)
             with suppress(OSError):
                 sync(self.path)
 
     def get(self, name: str) -> bytes:
-        with _sentence(self.path):
+        with using(f"The folder of backups {self.path}"):
             return (self.path / name).read_bytes()
 
     def list_names(self, folder: str = "") -> list[str]:
-        with _sentence(self.path):
+        with using(f"The folder of backups {self.path}"):
             paths = [path for path in (self.path / folder).rglob("*") if path.is_file() and path.name[0] != "."]
         return sorted(str(path.relative_to(self.path)) for path in paths)
 
     def delete(self, folder: str) -> None:
         path = self.path / folder
-        with _sentence(self.path):
+        with using(f"The folder of backups {self.path}"):
             if path.is_dir():
                 # The manifest goes first: without it nothing takes the rest for a backup.
                 for manifest in path.glob("manifest.json*"):
@@ -286,12 +286,12 @@ def _reason_of(text: str) -> str:
 
 
 @contextmanager
-def _sentence(folder: Path) -> Generator[None]:
+def using(folder: str) -> Generator[None]:
+    """Raise CannotUse for what the system refuses. `folder`: the beginning of the sentence."""
     try:
         yield
     except OSError as error:
-        words = f"The folder of backups {folder} cannot be used: {error.strerror} ({error.filename})."
-        raise CannotUse(words) from error
+        raise CannotUse(f"{folder} cannot be used: {error.strerror} ({error.filename}).") from error
 
 
 AGE: Final = ("afterword_backup_age_seconds", "Age of the last backup, of the installation where there is none.")

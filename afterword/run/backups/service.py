@@ -2,8 +2,10 @@
 
 import asyncio
 import io
+import os
 import tarfile
 from collections.abc import AsyncIterable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -65,7 +67,8 @@ async def save(
         tables, sequences, revision = await _save_tables(
             session, writer, organization_id=organization_id, report=report
         )
-        files = list(_save_files(writer, file_folder, organization_id)) if file_folder is not None else []
+        with manifests.using(f"The folder of files {file_folder}"):
+            files = list(_save_files(writer, file_folder, organization_id)) if file_folder is not None else []
         report(f"{sum(part.bytes for part in files):,} bytes of files of responses")
         writer.put_manifest(
             Manifest(
@@ -160,11 +163,9 @@ async def _save_table(
 def _save_files(writer: Writer, folder: Path, organization_id: str | None) -> Iterator[Part]:
     """Archives of files, each of a bounded size; what is deleted meanwhile was deleted after the snapshot."""
     held: list[tuple[str, bytes]] = []
-    for path in _files(folder / organization_id if organization_id else folder):
-        try:
+    for path in list_files(folder / organization_id if organization_id else folder):
+        with suppress(FileNotFoundError):
             held.append((str(path.relative_to(folder)), path.read_bytes()))
-        except FileNotFoundError:
-            continue
         if sum(len(content) for _, content in held) >= manifests.PART_BYTES:
             yield writer.put("files.tar", _archive(held))
             held = []
@@ -172,8 +173,16 @@ def _save_files(writer: Writer, folder: Path, organization_id: str | None) -> It
         yield writer.put("files.tar", _archive(held))
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    return (path for path in sorted(folder.rglob("*")) if path.is_file() and path.suffix != ".part")
+def list_files(folder: Path) -> Iterator[Path]:
+    """Files that are complete, also in folders below. Raises OSError for a folder that cannot be read."""
+
+    def refuse(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):
+            raise error
+
+    for place, folders, names in os.walk(folder, onerror=refuse):
+        folders.sort()
+        yield from (Path(place, name) for name in sorted(names) if not name.endswith(".part"))
 
 
 def _archive(held: Sequence[tuple[str, bytes]]) -> bytes:

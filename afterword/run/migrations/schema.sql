@@ -2452,9 +2452,12 @@ CREATE TABLE sending_guard (
     paused_reason text,
     loss_time timestamp with time zone,
     loss_text text,
+    jumped_time timestamp with time zone,
+    loss_counts integer[],
     CONSTRAINT sending_guard_check CHECK (((paused_time IS NULL) = (paused_reason IS NULL))),
     CONSTRAINT sending_guard_check1 CHECK (((loss_time IS NULL) = (loss_text IS NULL))),
     CONSTRAINT sending_guard_is_single_check CHECK (is_single),
+    CONSTRAINT sending_guard_loss_counts_check CHECK ((array_length(loss_counts, 1) = 3)),
     CONSTRAINT sending_guard_loss_text_check CHECK (((length(loss_text) >= 1) AND (length(loss_text) <= 500))),
     CONSTRAINT sending_guard_paused_reason_check CHECK (((length(paused_reason) >= 1) AND (length(paused_reason) <= 500)))
 );

@@ -94,6 +94,8 @@ class Guard:
                 )
             elif view.reason is None and self._reason is not None:
                 logger.info("sending was confirmed")
+            if view.has_jumped:
+                logger.error("no worker was seen for long, or the clock is wrong: nothing is removed by age for a day")
             self._mark, self._reason, self._has_checked = view.mark, view.reason, True
             self.timeline, self._is_in_doubt = timeline, False
             if self._file is not None and self._mark is not None and self._mark != self._kept:
@@ -111,8 +113,8 @@ class Guard:
             end = await restores.get_log_end(database)
             events = max(self.seq_min - end.seq, 0) if self._is_of_another(end, timeline) else 0
             if events or loss.recorded or loss.gone:
-                text = loss.text(end.time, events=events, before=await restores.get_locked_loss(database))
-                await restores.update_loss(database, text=text)
+                counts = loss.add_to(await restores.get_locked_loss(database), events=events)
+                await restores.update_loss(database, text=losses.text_of(counts, end.time), counts=counts)
             missing = await meeting(database, is_settled=False)
         since = self.memory.since = self.memory.since or self._pool.clock.now()
         self._compared, self._is_unsure = (timeline, time.monotonic()), since > end.time or bool(loss.gone)

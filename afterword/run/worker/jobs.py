@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Final, Protocol
 
 import msgspec
+from msgspec import structs
 
 from afterword.asking.instances import choices, expiry as instances_expiry, files
 from afterword.asking.links import domains
@@ -188,6 +189,15 @@ def walk(name: str, seconds: float, batch: int, work: PagedWork, *, start: Any) 
     return Job(name, seconds, batch, run)
 
 
+def removal(job: Job) -> Job:
+    """It removes by age, so it waits while the clock may be wrong."""
+
+    async def run(db: Database) -> int:
+        return await job.run(db) if await restores.get_removals_time(db) is None else 0
+
+    return structs.replace(job, run=run)
+
+
 def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int) -> Sequence[Job]:
     """All jobs of a worker. They are turns: all workers together run each of them."""
     secret = site.secret
@@ -196,11 +206,24 @@ def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int
     async def reap(db: Database) -> int:
         return await sending.reap(db, limit=REAP_ITEMS_MAX, waits=Waits(JITTER_MAX, pace.backoff_factor))
 
-    return (
+    by_age = (
         *(
             walk(f"prune {name}", PRUNE_SECONDS, old.batch, partial(prune_next, old=old), start=old.start)
             for name, old in RETENTION.items()
         ),
+        Job("remove old items", RETENTION_SECONDS, PRUNE_ROWS_MAX, _Retention(queue_days).run),
+        walk(
+            "prune the event log",
+            PRUNE_SECONDS,
+            PRUNE_ROWS_MAX,
+            partial(log.prune_events, limit=PRUNE_ROWS_MAX),
+            start=log.BEGINNING,
+        ),
+        batches("prune the audit log", PRUNE_SECONDS, PRUNE_ROWS_MAX, audit.prune_entries),
+        walk("remove what is too old", AGES_SECONDS, 1, ages.work_next, start=ages.START),
+    )
+    return (
+        *map(removal, by_age),
         Job("reap", pace.reap_seconds, REAP_ITEMS_MAX, reap),
         Job("end stalled sessions", STALLED_SECONDS, STALLED_MAX, restores.prune_stalled_sessions),
         Job(
@@ -215,16 +238,7 @@ def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int
             partial(files.remove_strays, file_folder=site.file_folder),
             batch=files.STRAYS_MAX,
         ),
-        Job("remove old items", RETENTION_SECONDS, PRUNE_ROWS_MAX, _Retention(queue_days).run),
         Job("prune domain rates", RATES_SECONDS, PRUNE_ROWS_MAX, partial(rates.prune, limit=PRUNE_ROWS_MAX)),
-        walk(
-            "prune the event log",
-            PRUNE_SECONDS,
-            PRUNE_ROWS_MAX,
-            partial(log.prune_events, limit=PRUNE_ROWS_MAX),
-            start=log.BEGINNING,
-        ),
-        batches("prune the audit log", PRUNE_SECONDS, PRUNE_ROWS_MAX, audit.prune_entries),
         *_readers(secret),
         walk("see to open cases", AGED_SECONDS, escalation.LOOKED_MAX, escalation.see_to_open, start=escalation.START),
         steps("write rows of older responses", KEEP_SECONDS, rows.fill, batch=rows.FILLED_MAX),
@@ -236,7 +250,6 @@ def jobs_of(*, lease: Lease, site: Site, pace: Pace, draw: Draw, queue_days: int
         steps("tell of ended instances", ENDED_SECONDS, instances_expiry.record_next),
         batches("judge provisional answers", JUDGE_SECONDS, choices.JUDGED_MAX, choices.judge_due),
         steps("erase people", ERASE_SECONDS, erasures.work_next),
-        walk("remove what is too old", AGES_SECONDS, 1, ages.work_next, start=ages.START),
         batches("mail digests of reports", DIGESTS_SECONDS, DIGESTS_MAX, partial(digests.mail_due, secret=secret)),
         batches("evaluate daily alerts", FIGURES_SECONDS, FIGURES_ALERTS_MAX, reports.evaluate_alerts),
     )

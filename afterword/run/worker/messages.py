@@ -220,14 +220,13 @@ class CaseMessages(_AccountMessages[messages.Message]):
 
     async def compose(self, database: Database, message: messages.Message) -> Message:
         case = {"organization_id": message.organization_id, "alert_instance_id": message.alert_instance_id}
-        answered = await messages.get_last_received(database, **case)
         return messages.compose(
             message,
             settings=await self._settings(database, message),
             feedback=await messages.get_feedback(database, **case),
             mailbox=(await mailboxes.get(database, organization_id=message.organization_id)).address,
             sender=self._mail_from,
-            answered=answered,
+            answered=await messages.list_answered(database, **case, limit=messages.EXCHANGED_MAX),
             site=self._site,
             now=database.clock.now(),
         )

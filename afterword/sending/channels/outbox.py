@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from afterword import errors
 from afterword.kit.transport.base import Begin, Channel, Connectionless, Message, Outcome, Refused, Retry, Sent
 from afterword.kit.transport.mime import Report
 
@@ -31,9 +32,12 @@ class OutboxChannel(Connectionless):
         self._save = save
 
     async def send(self, message: Message, *, begin: Begin) -> Outcome:
-        """Begin, then keep. An error of `save` passes through, and the outcome is unknown."""
+        """Begin, then keep, later where the database is away. Another error of `save` passes through: it is unknown."""
         await begin()
-        await self._save(message)
+        try:
+            await self._save(message)
+        except errors.Unavailable as error:
+            return Retry("connection", str(error))
         return Sent(reference=message.item_id, reply=CAPTURED)
 
 

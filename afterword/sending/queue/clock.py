@@ -136,9 +136,11 @@ async def move_clock(call: Call[TestClockRequest], db: Database) -> Answer:
     PATH,
     scope="Queue.Update",
     summary="Set the clock of test items back",
+    has_version=False,
     description="To the real time. What waits keeps its time of the clock; what was sent stays as old as it became.",
 )
 async def reset_clock(call: Call[None], db: Database) -> None:
+    call.expect(errors.ABSENT)  # the time that a client has read is another by now
     await reset(db, caller=call.caller)
 
 

@@ -8,6 +8,7 @@ A standby that was promoted may lack the last moments. It is known by its timeli
 it did before anybody claims; see `sending.losses`.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -103,12 +104,27 @@ async def count_late_items(  # any tenant: the guard of a whole installation
     )
 
 
-async def _update_watched(db: Database, *, seconds: float) -> None:  # any tenant: the guard of a whole installation
-    """Record that a worker found no fault, at most once in so many seconds over all workers."""
-    await db.execute(
-        """update sending_guard set watched_time = now()
-           where watched_time < now() - make_interval(secs => $1::float8) and paused_time is null""",
-        seconds,
+async def _update_watched(db: Database, *, seconds: float) -> bool:  # any tenant: the guard of a whole installation
+    """Record that a worker found no fault, at most once in so many seconds over all workers.
+
+    True where none has for `JUMP`: the clock may have jumped. A clock that goes back ends that.
+    """
+    return await db.fetch_value(
+        """update sending_guard g set watched_time = now(), jumped_time = case
+             when watched_time < now() - $2::interval then now() when jumped_time <= now() then jumped_time end
+           where abs(extract(epoch from now() - watched_time)) > $1::float8 and paused_time is null
+           returning coalesce(jumped_time = now(), false)""",
+        *(seconds, JUMP),
+    )
+
+
+async def get_removals_time(db: Database) -> datetime | None:  # any tenant: the clock of a whole installation
+    """When what is too old is removed again, after the clock may have jumped; None: now."""
+    return await db.fetch_value(
+        """select greatest(jumped_time, case when watched_time < now() - $1::interval then now() end) + $2::interval
+           from sending_guard where paused_time is null and (
+             jumped_time > now() - $2::interval or watched_time < now() - $1::interval)""",
+        *(JUMP, JUMP_WAIT),
     )
 
 
@@ -178,14 +194,20 @@ async def delete_worker(db: Database, *, run_id: UUID) -> None:  # any tenant: a
     await db.execute("delete from sending_worker where run_id = $1", run_id)
 
 
-async def update_loss(db: Database, *, text: str) -> None:  # any tenant: the guard of a whole installation
-    await db.execute("update sending_guard set loss_time = now(), loss_text = $1", text)
+async def update_loss(  # any tenant: the guard of a whole installation
+    db: Database, *, text: str, counts: Sequence[int]
+) -> None:
+    await db.execute("update sending_guard set loss_time = now(), loss_text = $1, loss_counts = $2", text, counts)
 
 
-async def get_locked_loss(db: Database) -> str | None:  # any tenant: as above
-    """The text of other workers on the same change of servers; none changes it before this transaction ends."""
+async def get_locked_loss(db: Database) -> Sequence[int]:  # any tenant: as above
+    """Events, attempts, items of other workers on the same change of servers, locked."""
     await db.execute("select from sending_guard for update")
-    return await get_loss(db)
+    return await db.fetch_value(
+        """select coalesce((select loss_counts from sending_guard
+             where loss_time > now() - make_interval(secs => $1::float8)), '{0, 0, 0}')""",
+        UNSEEN_SECONDS,
+    )
 
 
 async def get_loss(db: Database, *, seconds: float = UNSEEN_SECONDS) -> str | None:  # any tenant: as above
@@ -195,6 +217,10 @@ async def get_loss(db: Database, *, seconds: float = UNSEEN_SECONDS) -> str | No
     )
 
 
+JUMP: Final = timedelta(days=7)  # without any worker, as the database's clock has it
+JUMP_WAIT: Final = timedelta(
+    days=1
+)  # in which somebody sets a wrong clock right, before anything is removed by its age
 LATE_MINUTES: Final = 15
 LATE_ITEMS_MAX: Final = 100
 WATCH_WRITTEN_SECONDS: Final = 10.0
@@ -214,6 +240,7 @@ class View(msgspec.Struct, frozen=True):
 
     mark: SendingMark | None
     reason: str | None
+    has_jumped: bool = False  # the clock, since the last look of any worker
 
 
 async def check_log(db: Database, *, mark: SendingMark | None, is_first: bool, timeline: int = 0) -> View:
@@ -235,11 +262,11 @@ async def check_log(db: Database, *, mark: SendingMark | None, is_first: bool, t
     if reason is not None:
         await update_to_paused(db, reason=reason)
         return View(mark, reason)
-    await _update_watched(db, seconds=WATCH_WRITTEN_SECONDS)
+    has_jumped = await _update_watched(db, seconds=WATCH_WRITTEN_SECONDS) or False
     seq = position.newest_seq
     if known is not None and known.confirmed_time == position.confirmed_time:
         seq = max(seq, known.seq)
-    return View(SendingMark(position.installation_id, position.confirmed_time, seq, timeline), None)
+    return View(SendingMark(position.installation_id, position.confirmed_time, seq, timeline), None, has_jumped)
 
 
 async def went_back(db: Database, *, mark: SendingMark | None) -> str | None:

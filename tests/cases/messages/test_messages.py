@@ -1,5 +1,6 @@
 """Replies to customers: people who cannot be written to, each reply once, its mail, and the answers."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import cast
@@ -10,7 +11,7 @@ from msgspec.structs import replace
 
 from afterword.cases import messages
 from afterword.cases.messages import Feedback, Message, compose
-from afterword.core.messaging.reply_text import replied_to
+from afterword.core.messaging.reply_text import replied_to, reply_proof
 from afterword.core.questionnaires.visuals import DEFAULT, FINGERPRINT_CHARACTERS, Theme
 from afterword.core.wire.site import Site
 from afterword.kit.texts import LANGUAGES
@@ -163,7 +164,7 @@ def settings_of(sender: str | None, domains: tuple[str, ...] = (), *, theme: The
 def composed(
     *,
     feedback: Feedback = SILENT,
-    answered: str | None = None,
+    answered: Sequence[tuple[str, str | None]] = (),
     locale: str = "en",
     settings: LaneSettings | None = None,
     mailbox: str | None = None,
@@ -185,15 +186,29 @@ def test_a_sender_of_somebody_else() -> None:
         composed(settings=settings_of("shop@other.example", ("shop.example",)))
 
 
-@pytest.mark.parametrize("answered", [None, "<a@example.org>"])
-def test_mail(answered: str | None) -> None:
-    mail = composed(answered=answered)
+def test_mail() -> None:
+    mail = composed()
     assert ("no-reply@ask.example", "Shop", "ann@example.org") == (mail.sender, mail.sender_name, mail.recipient)
     assert REPLY.message_id == replied_to(mail.item_id, SITE.secret)
     assert "\n" not in (mail.subject or "")
     assert REPLY.body == mail.text
     assert ">It is being sent.</p>" in (mail.html or "")
-    assert [answered, answered] == [mail.headers.get(name) for name in ("In-Reply-To", "References")]
+    assert mail.by_person
+    assert mail.headers.keys().isdisjoint(("In-Reply-To", "References"))
+
+
+def test_an_answer_names_the_chain() -> None:
+    """Mail programs put a mail under the one before it, of which each reader may have deleted some."""
+    ours = f"<{reply_proof(REPLY.message_id, SITE.secret)}@ask.example>"
+    mail = composed(answered=[("1", "<a@example.org>"), (REPLY.message_id, None), ("2", "<b@example.org>")])
+    assert "<b@example.org>" == mail.headers["In-Reply-To"]
+    assert f"<a@example.org> {ours} <b@example.org>" == mail.headers["References"]
+
+
+def test_a_long_chain_keeps_its_newest_mails_whole() -> None:
+    ids = [f"<{number}{'r' * 300}@example.org>" for number in range(9)]
+    mail = composed(answered=[(str(number), each) for number, each in enumerate(ids)])
+    assert " ".join(ids[-6:]) == mail.headers["References"]
 
 
 def test_answers_go_to_the_mailbox() -> None:

@@ -166,6 +166,18 @@ def test_a_long_word_stays_whole() -> None:
     assert mime.header("Subject", "w" * 90).startswith("Subject: =?utf-8?b?")
 
 
+def test_a_chain_of_references_is_folded_and_not_encoded() -> None:
+    ids = [f"<{'r' * 40}{number}@shop.example>" for number in range(3)]
+    assert "References: " + "\r\n ".join(ids) == mime.header("References", " ".join(ids))
+    message = parsed(mime.build(replace(MESSAGE, headers={"References": " ".join(ids)})))
+    assert " ".join(ids) == message["References"]
+
+
+def test_what_a_person_wrote_is_not_called_automatic() -> None:
+    """Mail servers answer no automatic mail, and some drop what is."""
+    assert parsed(mime.build(replace(MESSAGE, by_person=True)))["Auto-Submitted"] is None
+
+
 def test_our_own_headers_cannot_be_replaced() -> None:
     message = parsed(
         mime.build(replace(MESSAGE, headers={"bcc": "eve@example.org", "To": "eve@example.org", "X-Kind": "1"}))

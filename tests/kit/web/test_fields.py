@@ -75,9 +75,17 @@ class TestFields:
             ("/nope", "unknown_member"),
             ("/note_id", "read_only"),
         ] == fields_of(problem(found, 422, "invalid"))
-        assert 201 == (await client.post("/note?odd=1", json=document)).status_code
+        assert 201 == (await client.post("/note", json=document)).status_code
         found = await client.post("/note", json={"title": "x"}, headers=sent)
         assert "handling=strict" == found.headers["preference-applied"]
+
+    async def test_a_parameter_that_the_route_does_not_have(self, client: httpx2.AsyncClient) -> None:
+        """A misspelled one, as of a dry run, is never left out where something may be stored."""
+        found = await client.post("/note?dryrun=1", json={"title": "x"})
+        assert [("dryrun", "unknown_member")] == fields_of(problem(found, 422, "invalid"))
+        assert 200 == (await client.get("/note?page=2")).status_code  # of older clients
+        found = await client.get("/note?page=2", headers={"Prefer": "handling=strict"})
+        assert [("page", "unknown_member")] == fields_of(problem(found, 422, "invalid"))
 
     async def test_query_of_its_own(self, client: httpx2.AsyncClient) -> None:
         found = await client.get("/note/echo?word=a,b&count=2")

@@ -198,6 +198,40 @@ class TestLargest:
         assert (await answer_of(b"GET /old HTTP/1.0\r\n\r\n")).endswith(b"/old")
 
 
+class TestUnread:
+    """The end of a request that is refused early: were it not read, the kernel would reset the answer."""
+
+    @pytest.mark.parametrize("head", [b"", b"Expect: 100-continue\r\n"])
+    async def test_the_answer_arrives_before_the_end_of_the_body(self, head: bytes) -> None:
+        length = 40 * len(CONTENT)
+        async with serving() as (reader, writer):
+            writer.write(FIRST.replace(b"GET", b"POST") + head + b"Connection: close\r\n")
+            writer.write(b"Content-Length: %d\r\n\r\n" % length)
+            for _ in range(40):
+                writer.write(CONTENT)
+                await writer.drain()
+            assert (await reader.read()).endswith(b"\r\n\r\n/")
+
+    async def test_a_head_that_is_too_large(self) -> None:
+        async with serving() as (reader, writer):
+            writer.write(FIRST)
+            for _ in range(40):
+                writer.write(b"A: " + CONTENT + b"\r\n")
+                await writer.drain()
+            assert (await reader.read()).startswith(b"HTTP/1.1 431 ")
+
+    async def test_it_is_not_read_for_ever(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(protocol, "LINGER_SECONDS", 0.05)
+        async with serving() as (reader, writer):
+            writer.write(FIRST.replace(b"GET", b"POST") + b"Connection: close\r\nContent-Length: 9\r\n\r\n")
+            assert (await reader.read()).endswith(b"\r\n\r\n/")
+            with suppress(ConnectionError):
+                while True:  # until the server resets it
+                    writer.write(b"x")
+                    await writer.drain()
+                    await asyncio.sleep(0.01)
+
+
 class TestSlow:
     @pytest.mark.parametrize("sent", [b"", b"G", FIRST])
     async def test_a_head_that_does_not_come_to_its_end(self, monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:

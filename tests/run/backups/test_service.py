@@ -2,7 +2,9 @@
 
 import asyncio
 import io
+import os
 import tarfile
+import tempfile
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -26,10 +28,12 @@ from tests.run.test_app import client_of
 TODAY = datetime(2026, 11, 26, tzinfo=UTC)
 
 
-async def save(url: str, location: Folder, organization_id: str | None = None) -> service.Writer:
+async def save(
+    url: str, location: Folder, organization_id: str | None = None, *, file_folder: Path | None = None
+) -> service.Writer:
     return await service.save(
         url=url, location=location, sealer=Sealer(), backup_id="20261126T000000Z", kind="whole", secret=b"s" * 32,
-        file_folder=None, now=TODAY, organization_id=organization_id,
+        file_folder=file_folder, now=TODAY, organization_id=organization_id,
     )  # fmt: skip
 
 
@@ -52,6 +56,30 @@ class TestRefusals:
     async def test_empty_database(self, tmp_path: Path, empty_database_url: str) -> None:
         with pytest.raises(errors.NotFound, match="nothing to back up"):
             await save(empty_database_url, Folder(tmp_path))
+
+
+@pytest.mark.usefixtures("house")
+async def test_a_file_that_cannot_be_read(tmp_path: Path, database_url: str) -> None:
+    """Neither left out nor a traceback: the backup is not listed."""
+    (tmp_path / "files/org").mkdir(parents=True)
+    (tmp_path / "files/org/file").symlink_to("/proc/self/mem")  # a read fails, whoever asks
+    location = Folder(tmp_path / "backups")
+    with pytest.raises(manifests.CannotUse, match=r"The folder of files .*/files cannot be used: Input/output error"):
+        await save(database_url, location, file_folder=tmp_path / "files")
+    assert [] == manifests.list_backups(location)
+
+
+def test_a_folder_that_cannot_be_read() -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:
+        Path(place).chmod(0o755)
+        Path(place, "org").mkdir(mode=0)
+        before = os.geteuid()
+        os.seteuid(before or 65_534)
+        try:
+            with pytest.raises(PermissionError):
+                list(service.list_files(Path(place)))
+        finally:
+            os.seteuid(before)
 
 
 async def test_one_moment(

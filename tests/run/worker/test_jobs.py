@@ -2,7 +2,7 @@
 
 import random
 import uuid
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -10,6 +10,7 @@ from afterword.kit import db
 from afterword.run.worker import jobs
 from afterword.run.worker.flights import Pace
 from afterword.run.worker.jobs import MARGIN, SLOW_SECONDS, WHOLE_SECONDS, LowWaterMarks, jobs_of
+from afterword.sending.queue import restores
 from afterword.sending.queue.sending.service import Lease
 from tests.conftest import House
 
@@ -22,6 +23,40 @@ async def test_jobs(pool: db.Pool, house: House) -> None:
         async with db.transaction(pool) as database:
             assert 0 <= await job.run(database) <= job.batch, job.name
         assert job.seconds > 0
+
+
+async def test_nothing_is_removed_by_a_clock_that_jumped(pool: db.Pool) -> None:
+    """By 400 days: a wrong clock would remove everything at once. Set right, it removes at once what is due."""
+    ran = list[str]()
+
+    async def remove(database: db.Database) -> int:
+        ran.append("removed")
+        return 1
+
+    job = jobs.removal(jobs.Job("remove", 1.0, 1, remove))
+    for days, is_seen, count in ((6, False, 1), (400, False, 0), (400, True, 0), (-400, True, 1), (-2, True, 1)):
+        async with db.transaction(pool) as database:
+            await database.execute(
+                """update sending_guard set watched_time = watched_time - make_interval(days => $1),
+                     jumped_time = jumped_time - make_interval(days => $1)""",
+                days,
+            )
+            if is_seen:
+                view = await restores.check_log(database, mark=None, is_first=False)
+                assert view.has_jumped == (days == 400)
+            assert count == await job.run(database), days
+            if days == 6:
+                await restores.check_log(database, mark=None, is_first=False)
+
+
+async def test_a_clock_that_jumped_is_believed_after_a_day(pool: db.Pool) -> None:
+    async with db.transaction(pool) as database:
+        await database.execute("update sending_guard set jumped_time = now() - interval '1 hour'")
+        until = await restores.get_removals_time(database)
+        assert until is not None
+        assert timedelta(hours=23) == until - await database.fetch_value("select now()")
+        await database.execute("update sending_guard set jumped_time = now() - interval '25 hours'")
+        assert await restores.get_removals_time(database) is None
 
 
 LANE = "organization", "pipeline"

@@ -2,7 +2,8 @@
 
 import pytest
 
-from afterword.kit.transport.base import Fenced, Message, Sent
+from afterword import errors
+from afterword.kit.transport.base import Fenced, Message, Retry, Sent
 from afterword.sending.channels.outbox import LinkChannel, OutboxChannel
 from tests.sending.channels.conftest import MESSAGE
 
@@ -32,6 +33,15 @@ async def test_what_save_raises_passes_through() -> None:
 
     with pytest.raises(ConnectionError):
         await OutboxChannel(save).send(MESSAGE, begin=free)
+
+
+async def test_a_database_that_is_away_for_a_moment() -> None:
+    """Keeping it again is harmless, so nothing is unknown."""
+
+    async def save(message: Message) -> None:
+        raise errors.Unavailable("The database is away.")
+
+    assert Retry("connection", "The database is away.") == await OutboxChannel(save).send(MESSAGE, begin=free)
 
 
 async def test_kept_whole_after_begin() -> None:

@@ -5,7 +5,6 @@ with the database before it claims: mail that left is recorded as accepted late,
 is under way goes on.
 """
 
-import re
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -31,7 +30,6 @@ from afterword.sending.queue.sending.service import Lease, Result
 MEMORY_SECONDS: Final = 60.0
 MEMORY_OUTCOMES_MAX: Final = 5_000  # some 15 MB
 BATCH_ITEMS_MAX: Final = 200
-_TOLD: Final = re.compile(r"of (\d+) events at least, of (\d+) attempts .* of (\d+) items")
 Begun = Mapping[LeaseKey, tuple[Dispatch, Result | None]]
 
 
@@ -70,15 +68,18 @@ class Loss(msgspec.Struct):
     recorded: int = 0
     gone: set[LeaseKey] = msgspec.field(default_factory=set[LeaseKey])
 
-    def text(self, end: datetime, *, events: int, before: str | None) -> str:
-        """`events`: the least number of those that are gone. `before`: this text, as other workers have told it."""
-        told = _TOLD.search(before or "")
-        most, again, gone = map(int, told.groups()) if told else (0, 0, 0)
-        return (
-            f"The server that took over had received what was before {end:%Y-%m-%d %H:%M:%S} UTC. Of what came after, "
-            f"workers know of {max(most, events)} events at least, of {again + self.recorded} attempts to send, which "
-            f"are recorded again, and of {gone + len(self.gone)} items that are gone though a message may have left."
-        )
+    def add_to(self, before: Sequence[int], *, events: int) -> list[int]:
+        """The least number of events that are gone, attempts and items. `before`: those of other workers."""
+        most, again, gone = before
+        return [max(most, events), again + self.recorded, gone + len(self.gone)]
+
+
+def text_of(counts: Sequence[int], end: datetime) -> str:
+    return (
+        f"The server that took over had received what was before {end:%Y-%m-%d %H:%M:%S} UTC. Of what came after, "
+        f"workers know of {counts[0]} events at least, of {counts[1]} attempts to send, which are recorded again, and "
+        f"of {counts[2]} items that are gone though a message may have left."
+    )
 
 
 async def compare(pool: Pool, *, memory: Memory, lease: Lease, loss: Loss) -> None:

@@ -358,6 +358,15 @@ async def test_there_and_back(desk: Desk, path: str, monkeypatch: pytest.MonkeyP
         found = await desk.value("select string_agg(body, '|') from alert_message where incoming")
         assert ("Ευχαριστώ πολύ!" if is_known else None) == found, number
     assert not (await desk.api.get(path))["waiting"]
+    await desk.api.ok("POST", f"{path}/message", BODY)
+    async with Sink() as sink:
+        channel = EmailChannel(sink.url)
+        await send_messages(desk, channel)
+        await channel.close()
+    again = sink.mails[0].parsed
+    assert ["<1@example.com>", f"{own} <1@example.com>", None] == [
+        again[name] for name in ("In-Reply-To", "References", "Auto-Submitted")
+    ]
 
 
 @pytest.mark.parametrize(
