@@ -16,6 +16,7 @@ from msgspec.structs import asdict, replace
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import Declared
+from afterword.core.reading.findings import Findings
 from afterword.core.wire import imports as core_imports, list_columns, tables
 from afterword.core.wire.imports import Cut, Repair, pointer_of
 from afterword.core.wire.tables import COLUMNS_MAX, Reading
@@ -30,17 +31,21 @@ from afterword.sending.pipelines.store import Pipeline
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """The way in which a list is read. `joins_rows`: rows with the same reference make one message."""
+    """The way in which a list is read. `joins_rows`: rows with the same reference make one message.
+
+    `conditions`: of the rows that are sent, None for all.
+    """
 
     reading: Reading
     mapping: Mapping[str, str]
     formats: Mapping[str, str]
     joins_rows: bool = False
+    conditions: object = None
 
     @property
     def columns(self) -> dict[str, Any]:
-        own = {"mapping": dict(self.mapping), "formats": dict(self.formats), "joins_rows": self.joins_rows}
-        return {**asdict(self.reading), **own}
+        own = asdict(self)
+        return {**asdict(own.pop("reading")), **own}
 
 
 class AddressList(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +70,7 @@ class AddressList(msgspec.Struct, frozen=True, kw_only=True):
     formats: dict[str, str]
     on_conflict: Any
     joins_rows: bool
+    conditions: Any
     check_id: str | None
     import_id: str | None
     created_time: datetime
@@ -75,7 +81,7 @@ class AddressList(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def layout(self) -> Layout:
         reading = Reading(self.encoding, self.separator, self.has_header, self.rows_above, self.rows_below)
-        return Layout(reading, self.mapping, self.formats, self.joins_rows)
+        return Layout(reading, self.mapping, self.formats, self.joins_rows, self.conditions)
 
 
 _COLUMNS_L: Final = qualified(columns_of(AddressList, without=("application_id", "creator_name")), "l")
@@ -166,7 +172,7 @@ async def _update_list(
     await db.execute(
         """update queue_list l set encoding = n.encoding, separator = n.separator, has_header = n.has_header,
              rows_above = n.rows_above, rows_below = n.rows_below, joins_rows = n.joins_rows,
-             mapping = n.mapping, formats = n.formats, on_conflict = n.on_conflict,
+             conditions = n.conditions, mapping = n.mapping, formats = n.formats, on_conflict = n.on_conflict,
              check_id = n.check_id, import_id = n.import_id,
              content = coalesce($4, l.content)
            from queue_list o, jsonb_populate_record(o, $3::jsonb) n
@@ -342,6 +348,7 @@ def cut(text: str, layout: Layout) -> Cut:
     """The rows of the file by these columns. Reads it. Raises Invalid, TooLarge."""
     if len(layout.mapping) > COLUMNS_MAX:
         raise errors.Invalid.at("", "too_many", Sentence("A file has at most {n} columns.", n=COLUMNS_MAX))
+    only = core_imports.condition_on(text, layout.reading.separator, layout.conditions, "/conditions", Findings())
     return core_imports.cut(
         text,
         fields=imports.FIELDS,
@@ -349,6 +356,7 @@ def cut(text: str, layout: Layout) -> Cut:
         mapping=layout.mapping,
         readers=core_imports.readers(layout.formats),
         joins=layout.joins_rows,
+        only=only,
     )
 
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.asking.questionnaires.condition_rows import of_columns, sentence_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.messaging.addresses import CHANNEL_SMS
 from afterword.core.text import registers
@@ -189,6 +190,7 @@ async def confirm_page(visit: Visit, db: Database) -> Response:
         steps=steps_of(words),
         job=job,
         reasons=_reasons(visit, job),
+        only=_only(visit, found),
         pipeline=pipeline.title,
         pipeline_url=pipelines.url_of(pipeline),
         is_off=pipeline.paused,
@@ -361,6 +363,7 @@ def _progress(
         file_name=found.file_name or words("Pasted rows"),
         pipeline=pipeline.title,
         reasons=_reasons(visit, job),
+        only=_only(visit, found),
         failed=[
             {
                 "line": one.line or one.row,
@@ -397,6 +400,11 @@ def _progress(
     if not job.has_ended:
         response.headers["Refresh"] = REFRESH_SECONDS
     return response
+
+
+def _only(visit: Visit, found: AddressList) -> str:
+    """The condition of the rows that are sent, as a sentence; empty without one."""
+    return sentence_of(visit.words, found.conditions, of_columns(found.mapping)) if found.conditions else ""
 
 
 def _reasons(visit: Visit, job: ImportRecord) -> list[tuple[int, str]]:

@@ -45,6 +45,7 @@ from afterword.sending.queue.service import ReferenceTaken
 from afterword.tenants.organizations import service as accounts
 
 PIECES_A_STATEMENT: Final = 50
+FILTER_CHARACTERS_MAX: Final = 4_000
 
 
 class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,6 +69,7 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
     rows_skipped: int
     rows_failed: int
     rows_repeated: int
+    rows_left_out: int
     reasons: dict[str, int]
     first_time: datetime | None
     error: str | None
@@ -91,7 +93,8 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 _COLUMNS: Final = f"{columns_of(ImportRecord, without={'attempts'})}, failures as attempts"
 _GIVEN: Final[LiteralString] = """import_id, questionnaire_id, pipeline_id, test, file_name, dry_run, strict,
-  on_conflict, columns, places, rows_total, rows_repeated, pieces, created_time, created_by, actor_kind"""
+  on_conflict, columns, places, rows_total, rows_repeated, rows_left_out, pieces, created_time,
+  created_by, actor_kind"""
 _COLUMNS_I: Final = qualified(_COLUMNS, "i")
 IMPORTS: Final = Leases(
     record=ImportRecord,
@@ -302,6 +305,15 @@ Encoding = Literal[
 ]  # fmt: skip
 
 
+Filter = Annotated[
+    str,
+    Meta(
+        max_length=FILTER_CHARACTERS_MAX,
+        description="The condition of the rows that count, as JSON; its subjects are `column:NAME`, by the header.",
+    ),
+]
+
+
 class ImportQuery(fields.Request):
     """Options for reading a file; `map[NAME]=COLUMN` names a column, an empty one leaves it out."""
 
@@ -315,6 +327,7 @@ class ImportQuery(fields.Request):
     ] = None
     on_conflict: Literal["error", "update", "skip"] = "error"
     encoding: Annotated[Encoding, Meta(description="How the file is written.")] = "utf-8"
+    filter: Filter | None = None
     map: Annotated[dict[str, str], Meta(max_length=200)] = msgspec.field(default_factory=dict[str, str])
 
 
@@ -323,6 +336,7 @@ Import: Final = shown_as(
     ImportRecord,
     types={
         "rows_repeated": Annotated[int, Meta(description="Rows whose address an earlier row has.")],
+        "rows_left_out": Annotated[int, Meta(description="Rows that do not meet `filter`; `rows_total` is without.")],
         "reasons": Annotated[
             dict[str, int], Meta(description="Of a dry run: created rows that a rule would not send, by its reason.")
         ],
@@ -393,6 +407,7 @@ async def create(
             "places": cut.places,
             "rows_total": cut.rows_total,
             "rows_repeated": cut.rows_repeated,
+            "rows_left_out": cut.rows_left_out,
             "pieces": len(cut.pieces),
             "created_time": now,
             "created_by": caller.actor_id or None,
@@ -504,8 +519,9 @@ async def _rows(
     names = [name[:NAME_CHARACTERS_MAX] for name in rows.names] or [str(place) for place in job.places]
     columns = {core_imports.pointer_of(column): name for column, name in zip(job.columns, names, strict=True)}
     lines = rows.lines or [None] * len(references)
+    numbers = rows.numbers or range(first_row, first_row + len(references))
     settled = [
-        _settled((first_row + at, lines[at]), all_outcomes[at], reasons.get(at), reference, columns, is_dry=job.dry_run)
+        _settled((numbers[at], lines[at]), all_outcomes[at], reasons.get(at), reference, columns, is_dry=job.dry_run)
         for at, reference in enumerate(references)
     ]
     return settled, first_time
