@@ -20,7 +20,6 @@ from afterword.kit.ui.text import before_text, change_text, decimals_of, figure_
 from afterword.listening.reports.results import Result, Row
 
 NAMED: Final = 3  # words in the sentence
-COMMENT_BARS_MAX: Final = 30
 Counted = tuple[str, int, str]  # name, number of comments, and address
 
 
@@ -66,7 +65,7 @@ def _most(words: Texts, found: Sequence[str]) -> str:
 
 
 def _points(words: Texts, found: Sequence[Counted]) -> Sequence[Entry]:
-    shown = found[:COMMENT_BARS_MAX]
+    shown = found[:BARS_MAX]
     places = core_charts.bars([count for _, count, _ in shown], mirrored=words.direction == "rtl")
     return [
         Entry(name=name, text=f"{name}: {words.count(count)}", url=url, short=words.count(count), bar=bar)
@@ -85,7 +84,7 @@ METRICS: Final[Mapping[str, Marked]] = {
 }  # fmt: skip
 BOOLEANS: Final[Mapping[str, Marked]] = {"true": "Yes", "false": "No"}
 COLUMNS_MAX: Final = 11  # more values are rows
-BARS_MAX: Final = 31  # more rows are a line
+BARS_MAX: Final = 31  # more rows are a line, or stand in the table alone
 Urls = Callable[[Selection, Sequence[str]], str]
 
 
@@ -412,11 +411,7 @@ def _sending(result: Result, names: Names) -> Sequence[View]:
             stages,
             charts.trend_view(words, figures, labels, bounds=(0, max(1, *sent)), unit="", urls=urls, **table),
         ]
-    places = core_charts.bars(sent, mirrored=words.direction == "rtl")
-    marks = [
-        Entry(name=label, text=label, short=words.count(count), url=url, bar=bar)
-        for label, count, url, bar in zip(labels, sent, urls, places, strict=True)
-    ]
+    marks = _points(words, list(zip(labels, sent, urls, strict=True)))
     return [stages, View(kind="rows", points=marks, **table)]
 
 

@@ -6,7 +6,7 @@ Functions that read a whole file say so: they are for a thread, outside of a tra
 import asyncio
 import hashlib
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, LiteralString, NamedTuple, Unpack, get_args
 
@@ -18,7 +18,7 @@ from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.reading.findings import Findings
 from afterword.core.wire import imports as core_imports, list_columns, tables
-from afterword.core.wire.imports import Cut, Repair, pointer_of
+from afterword.core.wire.imports import Cut, pointer_of
 from afterword.core.wire.tables import COLUMNS_MAX, Reading
 from afterword.errors import Sentence
 from afterword.kit.db import Database
@@ -222,7 +222,7 @@ async def update_columns(
 
 
 async def list_problems(db: Database, *, organization_id: str, import_id: str) -> list[Problem]:
-    """The kinds of problems of the rows that failed, the most frequent first; rows of an earlier release have none."""
+    """The kinds of problems of the rows that failed, the most frequent first."""
     rows = await db.fetch(
         """select kind, count(distinct r.row) as count
            from queue_import_row r, jsonb_array_elements(r.problem -> 'kinds') kind
@@ -485,19 +485,12 @@ async def rows_of(db: Database, *, caller: Caller, found: AddressList, key: str)
     return problem, column, frozenset(numbers)
 
 
-def repaired_alike(found: AddressList, column: str, numbers: frozenset[int], repair: Repair) -> bytes:
-    """The file with one repair for all these rows, in UTF-8. Reads it. Raises Invalid where it changes none."""
-    text, count = core_imports.repaired_alike(
-        text_of(found, found.layout.reading), found.separator, column=column, numbers=numbers, repair=repair
-    )
-    if not count:
-        raise errors.Invalid.at("", "required", "This changes no row.")
-    return text.encode()
+def mended(found: AddressList, mend: Callable[[str, str], tuple[str, int]]) -> bytes:
+    """The file as `mend` gives back its text, in UTF-8. Reads it. Raises Invalid where it changes no row.
 
-
-def repaired_cells(found: AddressList, right: Mapping[int, Mapping[str, str]]) -> bytes:
-    """The file with these cells, by number of row and column, in UTF-8. Reads it. Raises Invalid where none changes."""
-    text, count = core_imports.repaired_cells(text_of(found, found.layout.reading), found.separator, right)
+    `mend` takes the text and its separator, and also says how many rows it changed.
+    """
+    text, count = mend(text_of(found, found.layout.reading), found.separator)
     if not count:
         raise errors.Invalid.at("", "required", "This changes no row.")
     return text.encode()
@@ -524,11 +517,10 @@ async def _import(
     caller: Caller,
     found: AddressList,
     on_conflict: Any,
-    cut: Cut,
-    secret: bytes,
-    now: datetime,
     dry_run: bool = True,
+    **given: Any,
 ) -> ImportRecord:
+    """`given` as `imports.create` takes it."""
     if on_conflict not in get_args(imports.Policy):
         message = "Say what becomes of a message that is there already."
         raise errors.Invalid.at("/on_conflict", "unknown_value", message)
@@ -539,11 +531,9 @@ async def _import(
         caller=caller,
         questionnaire_id=found.questionnaire_id,
         pipeline_id=found.pipeline_id,
-        cut=cut,
         file_name=found.file_name,
         dry_run=dry_run,
         on_conflict=on_conflict,
         strict=True,
-        secret=secret,
-        now=now,
+        **given,
     )

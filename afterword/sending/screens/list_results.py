@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -48,7 +49,8 @@ async def repair_alike(visit: Visit) -> Response:
     async with visit.read() as db:
         found, (problem, column, numbers) = await _rows_alike(visit, db)
     repair = _repair(visit, is_own=problem.kind.pointer in OWN_OF_A_ROW)
-    content = await asyncio.to_thread(lists.repaired_alike, found, column, numbers, repair)
+    mend = partial(imports.repaired_alike, column=column, numbers=numbers, repair=repair)
+    content = await asyncio.to_thread(lists.mended, found, mend)
     await check_anew(visit, found, content)
     return html.redirect(f"{LISTS}/{found.list_id}/check?done=saved")
 
@@ -59,7 +61,7 @@ async def repair_alike(visit: Visit) -> Response:
 async def repair_rows(visit: Visit) -> Response:
     """Put the cells of a page of faulty rows in place of those in the file, and check it again."""
     found = await visit.find(lists.get)
-    content = await asyncio.to_thread(lists.repaired_cells, found, _cells(visit, found))
+    content = await asyncio.to_thread(lists.mended, found, partial(imports.repaired_cells, right=_cells(visit, found)))
     await check_anew(visit, found, content)
     return html.redirect(f"{LISTS}/{found.list_id}/check?done=saved")
 

@@ -463,17 +463,6 @@ async def test_pipeline_that_counts_from_a_date(client: Client, browser: httpx2.
     assert "1has a problem" in plain((await browser.get(f"{here}/check")).text)
 
 
-async def test_rows_of_an_earlier_release(client: Client, browser: httpx2.AsyncClient) -> None:
-    """They have their English sentences alone, which no repair of all alike is offered for."""
-    here = await checked(browser, client, b"E-mail,Order\nnobody,1\nann@example.com,2\nben@example.com,2\n")
-    await client.queue.execute("update queue_import_row set problem = problem - 'kinds'")
-    page = (await browser.get(f"{here}/check", headers=GREEK)).text
-    assert "Row 1, column “E-mail”: This is not an e-mail address" in plain(page)
-    assert "An item of this pipeline that is not aborted" not in plain(page)
-    assert [] == await problems(browser, here)
-    assert 'nobody,1,"Row 1, column “E-mail”: This is not' in (await browser.get(f"{here}/faulty")).text
-
-
 async def test_refusals_in_greek(client: Client, browser: httpx2.AsyncClient) -> None:
     """A refused form says its sentence, with numbers as they are written there."""
     here = await checked(browser, client, b"E-mail,Order\nnobody,1\n")

@@ -45,7 +45,6 @@ from afterword.sending.queue.service import ReferenceTaken
 from afterword.tenants.organizations import service as accounts
 
 PIECES_A_STATEMENT: Final = 50
-FILTER_CHARACTERS_MAX: Final = 4_000
 
 
 class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -133,12 +132,8 @@ class ImportRowRecord(msgspec.Struct, frozen=True):
 
     @property
     def kinds(self) -> list[ProblemKind]:
-        """The problems of a row that failed; of one that an earlier release kept, its sentences."""
-        problem = self.problem or {}
-        if "kinds" in problem:
-            return [ProblemKind(**each) for each in problem["kinds"]]
-        sentences = [each["message"] for each in problem["errors"]] or [problem["detail"]]
-        return [ProblemKind("", None, each, {}) for each in sentences]
+        """The problems of a row that failed."""
+        return [ProblemKind(**each) for each in self.problem["kinds"]] if self.problem else []
 
 
 _ROW: Final = columns_of(ImportRowRecord)
@@ -305,15 +300,6 @@ Encoding = Literal[
 ]  # fmt: skip
 
 
-Filter = Annotated[
-    str,
-    Meta(
-        max_length=FILTER_CHARACTERS_MAX,
-        description="The condition of the rows that count, as JSON; its subjects are `column:NAME`, by the header.",
-    ),
-]
-
-
 class ImportQuery(fields.Request):
     """Options for reading a file; `map[NAME]=COLUMN` names a column, an empty one leaves it out."""
 
@@ -327,7 +313,10 @@ class ImportQuery(fields.Request):
     ] = None
     on_conflict: Literal["error", "update", "skip"] = "error"
     encoding: Annotated[Encoding, Meta(description="How the file is written.")] = "utf-8"
-    filter: Filter | None = None
+    filter: (
+        Annotated[str, Meta(max_length=4_000, description="Rows that count: a condition as JSON over `column:NAME`.")]
+        | None
+    ) = None
     map: Annotated[dict[str, str], Meta(max_length=200)] = msgspec.field(default_factory=dict[str, str])
 
 
@@ -515,13 +504,14 @@ async def _rows(
     reasons, first_time = await _foreseen(
         db, job=job, scheduler=scheduler, requests=requests, outcomes=all_outcomes, known=set(rows.known)
     )
-    # Pieces that an earlier release cut are without the header's texts, and without lines.
-    names = [name[:NAME_CHARACTERS_MAX] for name in rows.names] or [str(place) for place in job.places]
+    names = [name[:NAME_CHARACTERS_MAX] for name in rows.names]
     columns = {core_imports.pointer_of(column): name for column, name in zip(job.columns, names, strict=True)}
-    lines = rows.lines or [None] * len(references)
+    # Pieces that an earlier release cut are without numbers.
     numbers = rows.numbers or range(first_row, first_row + len(references))
     settled = [
-        _settled((numbers[at], lines[at]), all_outcomes[at], reasons.get(at), reference, columns, is_dry=job.dry_run)
+        _settled(
+            (numbers[at], rows.lines[at]), all_outcomes[at], reasons.get(at), reference, columns, is_dry=job.dry_run
+        )
         for at, reference in enumerate(references)
     ]
     return settled, first_time
