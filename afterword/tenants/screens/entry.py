@@ -358,9 +358,9 @@ async def _require_invited(db: Database, link: Link) -> None:
 async def login_form(db: Database, guest: Guest, *, wrong: str = "", email: str = "") -> Response:
     """With the logo of the organization, where it is the only one."""
     listed = await organizations.list_organizations(db, limit=2)
-    logo = listed[0].brand.get("logo") if len(listed) == 1 else None
+    brand = (listed[0].display_name, listed[0].brand.get("logo") or "") if len(listed) == 1 else ("", "")
     return guest.page(
-        "login.html", title=guest.words("Log in"), logo=logo, wrong=wrong, email=email, **_going_on(guest)
+        "login.html", title=guest.words("Log in"), brand=brand, wrong=wrong, email=email, **_going_on(guest)
     )
 
 

@@ -70,7 +70,7 @@ async def test_at_the_login(office: Office, browser: Browser) -> None:
         version = version_of(await browser.get(BRAND))
         saved = await browser.post(BRAND, data={**FORM, "version": version}, files={"file": ("a.png", PIXEL)})
         assert 303 == saved.status_code
-        logo = re.compile(r'<p class="brand"><img src="(/asset/[^"]+)" class="logo" alt=""></p>')
+        logo = re.compile(r'<p class="brand"><img src="(/asset/[^"]+)" class="logo" alt="Kalamata Books"></p>')
         for page in (
             await guest.get("/console/login"),
             await guest.post("/console/login", data={"email": "a@b.example", "password": "x"}),
