@@ -146,9 +146,7 @@ async def _export(stage: Stage, format_name: str, *, share: float = 1.0) -> tupl
     deadline = time.monotonic() + SECONDS_MAX
     while time.monotonic() < deadline:
         async with db.connection(stage.pool) as database:
-            found = await exports_store.get_export(
-                database, organization_id=export.organization_id, export_id=export.export_id
-            )
+            found = await exports_store.get_export(database, **stage.caller.part, export_id=export.export_id)
         assert found is not None
         if found.finished_time is not None and found.started_time is not None:
             assert found.state == "done", found.error

@@ -206,8 +206,7 @@ async def _prepare(stage: Stage, period: Period) -> None:
         )
         assert made is not None
         definition = core_definition.parse(DOCUMENT)
-        await questionnaires_store.insert_version(
-            database,
+        version = questionnaires_store.Version(
             organization_id=organization_id,
             version_id=VERSION_ID,
             questionnaire_id=QUESTIONNAIRE_ID,
@@ -215,9 +214,10 @@ async def _prepare(stage: Stage, period: Period) -> None:
             note=None,
             definition=definition,
             checksum="sha256:" + hashlib.sha256(repr(definition).encode()).hexdigest(),
-            now=period.from_time,
-            by=None,
+            published_time=period.from_time,
+            published_by=None,
         )
+        await questionnaires_store.insert_version(database, version=version)
         await database.execute(
             "update questionnaire set published_version_id = $1 where organization_id = $2 and questionnaire_id = $3",
             *(VERSION_ID, organization_id, QUESTIONNAIRE_ID),

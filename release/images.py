@@ -109,10 +109,10 @@ def collect_packages(wheel: Path, folder: Path, *, architecture: str) -> None:
             path.unlink()
 
 
-def make_base(architecture: str = HERE) -> str:
+def make_base(architecture: str = HERE, *, suite: str = SUITE, tag: str = MADE_BASE) -> str:
     with tempfile.TemporaryDirectory() as folder:
-        archive = write_base(Path(folder, "base.tar"), architecture=architecture)
-        return load_base(archive, architecture=architecture)
+        archive = write_base(Path(folder, "base.tar"), architecture=architecture, suite=suite)
+        return load_base(archive, architecture=architecture, tag=tag)
 
 
 def write_base(
@@ -134,12 +134,12 @@ def write_base(
     return archive
 
 
-def load_base(archive: Path, *, architecture: str) -> str:
+def load_base(archive: Path, *, architecture: str, tag: str = MADE_BASE) -> str:
     container = run("buildah", "from", "scratch").strip()
     run("buildah", "add", "--quiet", container, archive, "/")
     run("buildah", "config", "--arch", architecture, container)
-    run("buildah", "commit", "--quiet", "--rm", container, MADE_BASE)
-    return MADE_BASE
+    run("buildah", "commit", "--quiet", "--rm", container, tag)
+    return tag
 
 
 def mirror_of_this_machine() -> str | None:

@@ -84,9 +84,7 @@ async def update_alert_instance(call: Call[AlertInstanceUpdate], db: Database) -
 )
 async def list_alert_history(call: Call[None], db: Database) -> Rows[history.Entry]:
     case = await alert_instances.get(db, caller=call.caller, **call.ids)
-    return await history.list_entries(
-        db, organization_id=case.organization_id, alert_instance_id=case.alert_instance_id, page=call.page
-    )
+    return await history.list_entries(db, **case.key, page=call.page)
 
 
 @instance_routes.post(

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, Unpack
 
 import msgspec
 
 from afterword import errors
 from afterword.core.messaging import alerts as core_alerts
-from afterword.core.organizations.access import Limit, limit_of
+from afterword.core.organizations.access import Limit, Part, limit_of
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Facts, Leaf
 from afterword.core.wire.lists import Page, Rows
@@ -39,11 +39,10 @@ FIRST: Final = Page.first(fields.listing_of(RESOURCE), limit=200)
 async def list_assignees(
     db: Database,
     *,
-    organization_id: str,
     application_id: str | None,
-    application_ids: Sequence[str] = (),
     instance_id: str | None = None,
     page: Page = FIRST,
+    **part: Unpack[Part],
 ) -> Rows[Assignee]:
     """The active people who may see the application (None: any), if it is one of these (none: any).
 
@@ -64,7 +63,7 @@ async def list_assignees(
              and ($5::text is null or u.only_where is null or (
                select i.metadata ->> u.only_where from questionnaire_instance i
                where i.organization_id = $1 and i.instance_id = $5) = any(u.only_values))""",
-        *(organization_id, application_id, list(application_ids), OPEN_CASES_MAX, instance_id),
+        *(part["organization_id"], application_id, list(part["application_ids"]), OPEN_CASES_MAX, instance_id),
         page=page,
     )
 

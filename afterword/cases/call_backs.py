@@ -14,7 +14,7 @@ from afterword.asking.instances.answers import AnswerContext
 from afterword.asking.instances.call_backs import Read
 from afterword.asking.instances.rendering import thank_you_page
 from afterword.asking.instances.triggers import Response as ResponseRecord, facts_of
-from afterword.asking.links.placements import BOX as WIDGET, placement_of
+from afterword.asking.links.pages import BOX as WIDGET, placement_of
 from afterword.cases import assignments, history, rules, settings
 from afterword.cases.alert_instances import service as alert_instances, store
 from afterword.cases.rules import Alert
@@ -42,8 +42,7 @@ async def request_call(db: Database, *, context: AnswerContext, call: Read, now:
         "call_back_note": call.note,
         "due_time": call.window[1],
     }
-    key = {"organization_id": instance.organization_id, "instance_id": instance.instance_id}
-    before = await store.get_case_of_call(db, **key)
+    before = await store.get_case_of_call(db, **instance.key)
     if before is None:
         await _open(db, context=context, columns=columns, now=now)
         return

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
-from typing import Final, Literal, LiteralString, cast, get_args
+from typing import Final, Literal, LiteralString, Unpack, cast, get_args
 
 import msgspec
 
@@ -10,7 +10,7 @@ from afterword import errors
 from afterword.core.figures import metrics, periods
 from afterword.core.figures.metrics import Measure
 from afterword.core.figures.periods import DAYS_DEFAULT, DAYS_MAX, Bucket, Period
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, Reach, values_of
 from afterword.core.wire import times
 from afterword.kit import db as databases
 from afterword.kit.db import Database
@@ -29,14 +29,12 @@ _REACHED: Final[LiteralString] = """i.organization_id = $1 and not $3::boolean
 async def _list_counts(
     db: Database,
     *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    test_only: bool,
     from_time: datetime,
     to_time: datetime,
     group_by: str | None,
     edges: Sequence[datetime],
     limit: int,
+    **reach: Unpack[Reach],
 ) -> list[databases.Row]:
     """The total first, then the groups with most cases; of `bucket` by their number, 1 for the first of `edges`.
 
@@ -84,7 +82,7 @@ async def _list_counts(
                else key end as title
            from g where is_total or $6 is not null
            order by is_total desc, case $6 when 'bucket' then key::integer else -cases end, key limit $8""",
-        *(organization_id, list(application_ids), test_only, from_time, to_time, group_by, list(edges), limit),
+        *(*values_of(reach), reach["test_only"], from_time, to_time, group_by, list(edges), limit),
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Final, Literal, LiteralString, cast
+from typing import Annotated, Any, Final, Literal, LiteralString, Unpack, cast
 
 import msgspec
 from msgspec import Meta
@@ -12,7 +12,7 @@ from afterword.cases import chats
 from afterword.cases.notice_texts import Subject, notice
 from afterword.core.messaging import notices
 from afterword.core.messaging.notices import Digest as DigestRecord, NoticeChannels
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, Part
 from afterword.core.wire.lists import Rows
 from afterword.errors import FieldError
 from afterword.events import service as events
@@ -167,9 +167,7 @@ async def list_watches(db: Database, *, organization_id: str, user_id: str, limi
     )
 
 
-async def list_entities(
-    db: Database, *, organization_id: str, among: Sequence[Watch], application_ids: Sequence[str]
-) -> set[Watch]:
+async def list_entities(db: Database, *, among: Sequence[Watch], **part: Unpack[Part]) -> set[Watch]:
     """The existing things of these applications (none: all) among `among`."""
     found = await db.fetch_tuples(
         f"""with w as materialized (
@@ -179,9 +177,9 @@ async def list_entities(
            select w.entity, w.entity_id from w join {_THINGS} on t.entity = w.entity and t.entity_id = w.entity_id
            where t.organization_id = $1
              and (t.entity = 'user' or cardinality($4::text[]) = 0 or t.application_id = any($4))""",
-        organization_id,
+        part["organization_id"],
         *arrays(among, 2),
-        list(application_ids),
+        list(part["application_ids"]),
     )
     return set(found)
 

@@ -107,9 +107,8 @@ async def record_asked_again(db: Database, *, caller: Caller, case: Case, item_i
         "recovered": None,
         "updated_by": caller.actor_id or None,
     }
-    after = errors.found(
-        await alert_instances.change(db, before=case, changes=changes, now=now), alert_instances.NO_CASE
-    )
+    found = await alert_instances.change(db, before=case, changes=changes, now=now)
+    after = errors.found(found, alert_instances.NO_CASE)
     await _record_recovery(db, case=after, caller=caller, now=now)
     return after
 
@@ -186,7 +185,7 @@ async def foresee(db: Database, *, caller: Caller, case: Case, site: Site) -> Pl
         raise AlreadyAsked("The customer was asked again and has not answered yet.")
     if case.instance_id is None or case.responder_id is None:
         raise errors.Conflict("The case has no customer: a figure opened it, or the person was erased.", "no_address")
-    way = await _get_way(db, organization_id=case.organization_id, alert_instance_id=case.alert_instance_id)
+    way = await _get_way(db, **case.key)
     if way is None:
         raise errors.Conflict("The recovery questionnaire has no pipeline to send the message.", "no_sender")
     key = (case.organization_id, case.instance_id, way.pipeline_id, way.channel_id)

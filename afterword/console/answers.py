@@ -48,10 +48,8 @@ async def answers_of(db: Database, *, caller: Caller, instance_id: str, words: T
     instance = await _instance_of(db, caller=caller, instance_id=instance_id)
     if instance is None:
         return None
-    version = await questionnaires_store.get_version(
-        db, organization_id=instance.organization_id, version_id=instance.version_id
-    )
-    stored = await answers_store.list_answers(db, organization_id=instance.organization_id, instance_id=instance_id)
+    version = await questionnaires_store.get_version(db, **instance.version_key)
+    stored = await answers_store.list_answers(db, **instance.key)
     given = {answer.question_id: answer for answer in stored if instance.is_kept_apart or not answer.provisional}
     shown: list[ShownAnswer] = []
     for question in version.definition.questions():

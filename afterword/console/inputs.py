@@ -21,7 +21,7 @@ SHOWN_MAX: Final = 200  # characters of a stored value beside the form
 CHANGED: Final[Marked] = "Someone changed this in the meantime. Compare below; saving again replaces their changes."
 KEPT: Final[Marked] = "Somebody changed this in the meantime. Open it again: nothing of yours was stored."
 YES_OR_NO: Final[tuple[tuple[str, Marked], ...]] = (("1", "yes"), ("", "no"))
-Kind = Literal["number", "text", "area", "clock", "moment", "choice", "checks", "switch", "lines"]
+Kind = Literal["number", "text", "area", "clock", "moment", "choice", "checks", "switch", "lines", "secret"]
 Options = Mapping[str, Sequence[tuple[str, str]]]
 Read = TypeVar("Read", bound=msgspec.Struct)
 
@@ -29,7 +29,8 @@ Read = TypeVar("Read", bound=msgspec.Struct)
 class Input(msgspec.Struct, frozen=True):
     """A field with the name of its member. `options`: values and texts of a choice.
 
-    `switch` is a choice between no, empty, and yes, "1"; `lines` is a list with an entry a line.
+    `switch` is a choice between no, empty, and yes, "1"; `lines` is a list with an entry a line; `secret` is never
+    filled in.
     """
 
     name: str
@@ -127,13 +128,13 @@ def text_of(value: Any, one: Input, zone: str) -> str | list[str]:
         return f"{value:%H:%M}"
     if isinstance(value, list | tuple):
         return [str(each) for each in cast("Sequence[object]", value)]
-    return "" if value is None else str(value)
+    return "" if value is None or one.kind == "secret" else str(value)
 
 
 def _typed(form: Form, one: Input) -> Any:
     if one.kind == "checks":
         return form.ids(one.name)
-    text = form.text(one.name)
+    text = form.secret(one.name) if one.kind == "secret" else form.text(one.name)
     if one.kind == "switch":
         return text == "1"
     if one.kind == "lines":
@@ -151,7 +152,7 @@ def _options(words: Texts, one: Input, more: Options | None) -> Sequence[tuple[s
 
 
 def _value(form: Form, one: Input) -> str | list[str]:
-    return form.all(one.name) if one.kind == "checks" else form.text(one.name)
+    return form.all(one.name) if one.kind == "checks" else "" if one.kind == "secret" else form.text(one.name)
 
 
 def form_page(
@@ -210,6 +211,7 @@ def _first(pointer: str) -> str:
 
 
 def placed(refusal: errors.Refusal, place: Callable[[str], str] = _first) -> errors.Refusal:
-    """The refusal with its errors at the fields of the form, which `place` finds."""
+    """The refusal, of the same kind, with its errors at the fields of the form, which `place` finds."""
     wrong = [replace(one, pointer=place(one.pointer or "")) for one in refusal.errors]
-    return errors.Invalid(refusal.detail, errors=wrong) if wrong else refusal
+    kind = next(one for one in type(refusal).__mro__ if "status" in vars(one))  # without arguments of its own
+    return kind(refusal.detail, errors=wrong) if wrong else refusal

@@ -27,7 +27,7 @@ from afterword.kit.ui.charts import BANDS, PARTS as BAND_CHIPS
 from afterword.kit.ui.lists import key_of, one_of, parameter, read_key
 from afterword.kit.ui.text import NOTHING, near_moment
 from afterword.listening.responses import reads, service as responses
-from afterword.listening.responses.service import CHANNELS, OF_LINK, Filter, ResponseRow, Tab
+from afterword.listening.responses.service import CHANNELS, OF_LINK, Filter, RequestedResponses, ResponseRow, Tab
 from afterword.listening.responses.themes import THEME, ResponseTheme
 
 RESPONSES: Final = "/console/responses"
@@ -124,14 +124,14 @@ class ResponseFilter(PeriodFilter):
         first, last = self.bounds(visit)
         return dataclasses.replace(self, between=periods.text_of(first, min(last, visit.now + MOMENT)))
 
-    def asked(self, visit: Visit, theme: ResponseTheme | None) -> dict[str, Any]:
-        """The arguments that say which responses are meant. Raises Invalid when the condition is none."""
-        return {
-            "caller": visit.caller,
-            "application_id": self.application_id or None,
-            "chosen": self.filter(visit, theme),
-            "condition": self.node(visit),
-        }
+    def requested(self, visit: Visit, theme: ResponseTheme | None) -> RequestedResponses:
+        """Raises Invalid when the condition is none."""
+        return RequestedResponses(
+            caller=visit.caller,
+            chosen=self.filter(visit, theme),
+            application_id=self.application_id or None,
+            condition=self.node(visit),
+        )
 
     async def theme(self, visit: Visit, db: Database) -> ResponseTheme | None:
         """The theme that is chosen; None for none, and for one that was removed."""
@@ -173,18 +173,17 @@ async def list_of(
     if names and choice.questionnaire_id not in names:
         choice = dataclasses.replace(choice, questionnaire_id="")
     theme = await choice.theme(visit, db)
-    asked = choice.asked(visit, theme)
-    node, chosen = asked["condition"], asked["chosen"]
+    wanted = choice.requested(visit, theme)
     marked = (*choice.marked, *search_words.beginnings(theme.words if theme else ()))
-    reach = responses.reach_of(visit.caller, choice.application_id or None)
     key = read_key(choice.after)
     since = read_key(choice.since)
     counted, found = await responses.find_counted(
-        db, **asked, until=key[0] if key else since[0] if since else visit.now, after=key[1] if key else "", limit=ROWS
+        db, wanted, until=key[0] if key else since[0] if since else visit.now, after=key[1] if key else "", limit=ROWS
     )
     newer = 0
-    if since and not node:
-        newer = await responses.count_newer(db, **reach, chosen=replace(chosen, from_time=since[0]), limit=NEWER_MAX)
+    if since and not wanted.condition:
+        chosen = replace(wanted.chosen, from_time=since[0])
+        newer = await responses.count_newer(db, **wanted.reach, chosen=chosen, limit=NEWER_MAX)
     choice = dataclasses.replace(choice, since=choice.since or key_of(visit.now, ""))
     period = choice.chosen_period.field(words, PERIODS[:-1], [(str(PERIODS[-1]), words("All time"))])
     if moments := choice.moments:  # of a link; another period that is chosen replaces them
@@ -233,9 +232,8 @@ _TYPED: Final = frozenset({"questionnaire", "period", "first", "last", "between"
 
 
 async def newest(visit: Visit, db: Database, choice: ResponseFilter, *, limit: int) -> list[dict[str, Any]]:
-    reach = responses.reach_of(visit.caller, choice.application_id or None)
-    chosen = choice.filter(visit, await choice.theme(visit, db))
-    rows = await responses.list_responses(db, **reach, chosen=chosen, after="", limit=limit)
+    wanted = choice.requested(visit, await choice.theme(visit, db))
+    rows = await responses.list_responses(db, **wanted.reach, chosen=wanted.chosen, after="", limit=limit)
     return [row_of(visit, row, choice, choice.marked) for row in rows]
 
 

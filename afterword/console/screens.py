@@ -32,7 +32,7 @@ from afterword.kit.nouns.declaration import Noun, R
 from afterword.kit.texts import CONSOLE, CONSOLE_LANGUAGES, SOURCE_LANGUAGE, Marked, Texts, texts
 from afterword.kit.transport.base import EMAIL
 from afterword.kit.ui import text as flash
-from afterword.kit.ui.text import device_of, network_of
+from afterword.kit.ui.text import device_of, near_moment, network_of
 from afterword.kit.web import headers, html, parsing, public, read_only, static, uploads
 from afterword.kit.web.operations import Download
 from afterword.kit.web.routing import Pages
@@ -244,6 +244,16 @@ class Visit(Guest):
     def zone(self) -> str:
         return self.session.time_zone
 
+    def moment(self, time: datetime | None) -> str:
+        """Empty for None, as the next two."""
+        return self.words.moment(time, time_zone=self.zone) if time else ""
+
+    def near(self, time: datetime | None) -> str:
+        return near_moment(self.words, time, now=self.now, zone=self.zone) if time else ""
+
+    def date(self, time: datetime | None) -> str:
+        return self.words.date(time, time_zone=self.zone) if time else ""
+
     @property
     def keeps_mail(self) -> bool:
         return providers.keeps_messages(self.site, channel_id=EMAIL, kind=self.session.mail_kind)
@@ -326,6 +336,10 @@ class Visit(Guest):
             return False
         is_in_scope = screen is None or screen.scope is None or screen.scope in self.caller.scopes
         return is_in_scope and self.is_open(path)
+
+    def link(self, text: Marked, path: str) -> tuple[str, str] | None:
+        """The text and address of a link; None where the role does not open it."""
+        return (self.words(text), path) if self.may_open(path) else None
 
     def confirm(
         self,
@@ -705,7 +719,12 @@ def _page(template: str, guest: Guest, *, title: str, status: int, **values: Any
         "keeps_mail": bool(visit and visit.keeps_mail),
         "may_open": visit.may_open if visit else None,
         "may": visit.caller.scopes.__contains__ if visit else None,  # has the scope
+        "moment": visit.moment if visit else None,
+        "near": visit.near if visit else None,
+        "date": visit.date if visit else None,
         "settings_groups": partial(settings.groups_of, words, visit.may_open) if visit else None,
+        "posted": guest.form.text,
+        "static_url": static.url,
         "copy": guest.request.scope.get(read_only.COPY),
         "done": flash_of(guest),
         "undo": undo_of(visit) if visit else None,

@@ -78,8 +78,8 @@ class Texts:
     def point(self) -> str:
         return get_decimal_symbol(self._locale)
 
-    def date(self, time: datetime, *, time_zone: str) -> str:
-        return _date(time.astimezone(ZoneInfo(time_zone)).date(), "long", self._locale)
+    def date(self, time: datetime, *, time_zone: str, style: Literal["medium", "long"] = "long") -> str:
+        return _date(time.astimezone(ZoneInfo(time_zone)).date(), style, self._locale)
 
     def near_date(self, time: datetime, *, time_zone: str) -> str:
         """The weekday with the date, without the year."""

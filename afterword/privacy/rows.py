@@ -410,12 +410,12 @@ async def blank_instances(
     The rows come before the answers: whoever is saving some at this moment is waited for.
     """
     key: dict[str, Any] = {"organization_id": organization_id, "instance_ids": instance_ids}
-    counts = Counter[str]()
+    counts, owner = Counter[str](), installation(organization_id)
     if is_whole:
         for instance_id in instance_ids:  # out of everything, as by DELETE, so that counts and alerts hear of it
-            found = await instances_store.get_instance(db, organization_id=organization_id, instance_id=instance_id)
+            found = await instances_store.get_instance(db, **owner.sight, instance_id=instance_id)
             if found is not None:
-                await instances.take_out(db, caller=installation(organization_id), instance=found, now=now)
+                await instances.take_out(db, caller=owner, instance=found, now=now)
     counts["Questionnaire Instance"] += await blank_values(db, **key, is_whole=is_whole)
     await remove(db, "openings", organization_id, instance_ids)
     if is_whole:

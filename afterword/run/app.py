@@ -10,7 +10,7 @@ from starlette.types import ASGIApp
 
 from afterword.asking import coupons
 from afterword.asking.instances import api as instances_api, pages as instance_pages, reviews, spam
-from afterword.asking.links import domains, pages as link_pages, placements, public_links
+from afterword.asking.links import domains, pages as link_pages, public_links
 from afterword.asking.questionnaires import api as questionnaires_api, drafts, library, metadata, translations, visuals
 from afterword.cases import api as alerts_api, call_backs, recoveries
 from afterword.core.wire.site import API_PREFIX, Site
@@ -228,7 +228,6 @@ def page_groups() -> list[Pages]:
         call_backs.routes,
         reviews.routes,
         link_pages.routes,
-        placements.routes,
         domains.page_routes,
         previews.page_routes,
         responder_pages.routes,

@@ -236,6 +236,7 @@ class Services(msgspec.Struct, frozen=True):
     scan_seconds: float = 30.0
     statement_cache: int | None = None
     encrypts_backups: bool = False
+    port: int = 0  # of the web process here; 0: it is not known
 
 
 async def examine(
@@ -260,7 +261,7 @@ async def examine(
     found = await asyncio.gather(
         _look_at_database(database_url, clock, data_folder, every, statement_cache=statement_cache),
         _look_at_mail(smtp_url, database_url),
-        asyncio.to_thread(_look_at_public_url, public_url, trusted_proxies),
+        asyncio.to_thread(_look_at_public_url, public_url, trusted_proxies, services.port),
         asyncio.to_thread(_look_at_folder, data_folder),
         asyncio.to_thread(look_at_certificate, public_url, now=clock()),
         _look_at_senders(database_url, smtp_url, services),
@@ -542,7 +543,7 @@ async def _look_at_senders(database_url: str | None, smtp_url: str | None, servi
     return await look_at_senders(ways, name_servers=services.name_servers)
 
 
-def _look_at_public_url(url: str, trusted: str) -> Sequence[Finding]:
+def _look_at_public_url(url: str, trusted: str, port: int) -> Sequence[Finding]:
     name, setting = "public address", "AFTERWORD_PUBLIC_URL"
     host = urlsplit(url).hostname or ""
     if url.startswith("http:") and not is_loopback(host):
@@ -551,6 +552,8 @@ def _look_at_public_url(url: str, trusted: str) -> Sequence[Finding]:
     try:
         status, is_ours, forwarded = _fetch(f"{url.rstrip('/')}{HEALTH_PATH}")
     except (OSError, HTTPException, ValueError) as error:
+        if is_loopback(host) and _answers(port):  # a container: its engine publishes the port outside
+            return [Finding(name, True, f"The web process answers at port {port}; {url} cannot be tried from here.")]
         return [_unreachable(name, url, error), *judge_proxies(url, trusted, None)]
     proxies = judge_proxies(url, trusted, forwarded if is_ours else None)
     if not is_ours:
@@ -578,6 +581,12 @@ def _fetch(url: str) -> tuple[int, bool, str | None]:
     except urllib.error.HTTPError as error:
         with error:
             return error.code, _is_ours(error), error.headers.get(FORWARDED_FOR)
+
+
+def _answers(port: int) -> bool:
+    with suppress(OSError, HTTPException, ValueError):
+        return _fetch(f"http://127.0.0.1:{port}{HEALTH_PATH}")[1]
+    return False
 
 
 def _is_ours(answer: Any) -> bool:

@@ -21,6 +21,7 @@ from afterword.asking.instances import (
 from afterword.asking.questionnaires import api as questionnaires_api, store as questionnaires_store
 from afterword.cases.alert_instances import store
 from afterword.cases.chats import CHAT, Chat
+from afterword.core.organizations.access import installation
 from afterword.core.wire.site import Site
 from afterword.events.service import Event
 from afterword.events.webhooks import WEBHOOK, Webhook
@@ -137,20 +138,21 @@ async def _responder(db: Database, look: RenderedEvent) -> msgspec.Struct | dict
     """The logged row, completed with today's addresses and figures."""
     event = look.event
     responder_id = event.subject_id or ""
-    found = await responders.get_responder_record(db, organization_id=event.organization_id, responder_id=responder_id)
+    sight = installation(event.organization_id).sight
+    found = await responders.get_responder_record(db, **sight, responder_id=responder_id)
     if found is None:
         return event.data
     if "created_time" in event.data:
         found = msgspec.convert({**event.data, "is_whole": found.is_whole}, responders.ShownResponder)
-    ids, owner = [responder_id], event.organization_id
-    [details] = await responders.list_details(db, organization_id=owner, responder_ids=ids, now=db.clock.now())
+    [details] = await responders.list_details(db, **sight, responder_ids=[responder_id], now=db.clock.now())
     return responders.responder_of(responders.ResponderView(found, details), look.zone)
 
 
 async def _case(db: Database, look: RenderedEvent) -> msgspec.Struct:
     """The case, with what it matched and the number to call as long as they are there."""
     case = look.read(store.Case)
-    kept = await store.get_case(db, organization_id=case.organization_id, alert_instance_id=case.alert_instance_id)
+    sight = installation(case.organization_id).sight
+    kept = await store.get_case(db, **sight, alert_instance_id=case.alert_instance_id)
     if kept is not None:
         case = replace(
             case, matched=kept.matched, call_back_number=kept.call_back_number, call_back_note=kept.call_back_note

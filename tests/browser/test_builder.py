@@ -20,7 +20,10 @@ async def add(page: Page, kind: str, *, link: str = "+ Add a question") -> None:
 
 
 async def test_a_chosen_template_is_shown(browser: Browser, house: House) -> None:
-    """Beside the gallery stands the page that customers would see; an empty questionnaire has none."""
+    """Beside the gallery stands the page that customers would see; an empty questionnaire has none.
+
+    How to use a template is said of the chosen one alone: such texts of all were four screens of a phone.
+    """
     async with entered(browser, house) as page:
         await page.goto(f"{house.url}/console/questionnaires/new")
         shown = page.frame_locator("#preview")
@@ -29,6 +32,8 @@ async def test_a_chosen_template_is_shown(browser: Browser, house: House) -> Non
         await expect(shown.get_by_role("heading", name="Your delivery")).to_be_visible()
         await page.locator("label", has_text="Your request to our support team").click()
         await expect(shown.get_by_role("heading", name="Your request to our support team")).to_be_visible()
+        await expect(page.get_by_text("Effort (CES) tells best")).to_be_visible()
+        assert 1 == await page.locator(".gallery > label > .help:visible").count()
         await page.locator("label", has_text="An empty questionnaire").click()
         await expect(page.locator("#preview")).to_be_hidden()
 

@@ -10,12 +10,25 @@ from playwright.async_api import Browser
 from afterword.kit import db
 from afterword.run.app import create_app
 from afterword.run.cli.demo import seed
-from tests.browser.conftest import listening, served, type_login
-from tests.browser.test_console import opened, working
+from tests.browser.conftest import House, listening, served, type_login
+from tests.browser.test_console import entered, opened, working
 from tests.run.worker.conftest import DEADLINE_SECONDS
 from tests.tenants.logins.conftest import EMAIL, Office
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_a_new_one_asks_for_what_its_channel_needs(browser: Browser, house: House) -> None:
+    async with entered(browser, house) as page:
+        await page.goto(f"{house.url}/console/sending/pipelines/new")
+        for channel, needs in (
+            ("E-mail", {"title", "message_subject", "message_body"}),
+            ("SMS", {"title", "message_body"}),
+            ("Webhook", {"title", "target_url"}),
+        ):
+            await page.get_by_label("Channel").select_option(label=channel)
+            shown = page.locator("main :is(input, textarea).text:visible")
+            assert needs == set(await shown.evaluate_all("all => all.map(one => one.name)"))
 
 
 async def test_changed_while_messages_wait(browser: Browser, pool_url: str, pool: db.Pool) -> None:

@@ -56,6 +56,33 @@ async def test_a_branch_acts_when_it_is_chosen(browser: Browser, house: House) -
             await expect(page.get_by_text("Store: Online")).to_be_visible()
 
 
+async def test_no_line_is_half_empty(browser: Browser, house: House) -> None:
+    """Each line of questions ends where the page ends, also before a wide one and at the end."""
+    async with entered(browser, house) as page:
+        for name in ("After delivery", "Store visit", "Support case", "Relationship"):
+            await page.goto(f"{house.url}/console")
+            await page.get_by_role("link", name=name, exact=True).first.click()
+            await page.wait_for_url("**/results?**")
+            ends = await page.eval_on_selector_all(
+                ".halves > section",
+                "all => all.map(one => [one.getBoundingClientRect().top, one.getBoundingClientRect().right])",
+            )
+            assert 1 == len(set(dict(ends).values())), name
+
+
+async def test_no_table_is_wider_than_its_half(browser: Browser, house: House) -> None:
+    async with entered(browser, house, locale="el") as page:
+        for name in ("After delivery", "Store visit", "Support case", "Relationship"):
+            await page.goto(f"{house.url}/console")
+            await page.get_by_role("link", name=name, exact=True).first.click()
+            await page.wait_for_url("**/results?**")
+            for figures in await page.locator("details:has(.scroll)").all():
+                await figures.evaluate("one => one.open = true")
+                table = figures.locator(".scroll")
+                assert 0 == await table.evaluate("one => one.scrollWidth - one.clientWidth"), name
+                await figures.evaluate("one => one.open = false")
+
+
 async def test_an_axis_on_a_phone_is_one_line(browser: Browser, house: House) -> None:
     async with entered(browser, house, width=360, locale="el") as page:
         await page.goto(f"{house.url}/console")

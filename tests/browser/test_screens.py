@@ -20,7 +20,7 @@ import pytest
 import pytest_asyncio
 from axe_playwright_python.async_playwright import Axe
 from msgspec.structs import replace
-from playwright.async_api import Browser, BrowserContext, Request
+from playwright.async_api import Browser, BrowserContext, Page as BrowserPage, Request
 
 from afterword.asking.questionnaires import metadata
 from afterword.console.screens import LANGUAGES, Screen
@@ -81,6 +81,16 @@ ALL_BYTES_MAX: Final = 60_000
 REQUESTS_MAX: Final = 6
 NODES_MAX: Final = 1_500
 WIDTHS: Final = (360, 320)  # 1280 pixels at 400 % are 320
+NUMBER_PIXELS_MAX: Final = 128
+CUT_BEFORE: Final = [
+    ("/console/people", 768, "de"),
+    ("/console/people", 768, "el"),
+    ("/console/invitations", 768, "en"),
+    ("/console/questionnaires", 768, "en"),
+    ("/console/questionnaires/{questionnaire_id}", 360, "el"),
+    ("/console/responses/export", 360, "de"),
+    ("/console/settings/sources/{source_id}/events/{source_event_id}", 1280, "el"),
+]
 LEFT_WITHOUT_LINK: Final = frozenset(
     {
         "/console/sending/pipelines/{questionnaire_id}/{pipeline_id}/mail",  # in the frame of its page, without scripts
@@ -414,6 +424,71 @@ async def test_wide_tables_on_a_tablet(browser: Browser, house: House, owner: ht
     await context.close()
 
 
+@pytest.mark.parametrize(("path", "width", "locale"), CUT_BEFORE)
+async def test_words_and_dates_stay_whole(
+    browser: Browser, house: House, owner: httpx2.AsyncClient, tour: Tour, path: str, width: int, locale: str
+) -> None:
+    """No word is cut in two, no date of a list takes three lines, and no table is wider than its place."""
+    async with _looking(browser, house, owner, width=width, locale=locale) as page:
+        await page.goto(f"{house.url}{tour.seen[path].address}")
+        assert [] == await page.evaluate(_CUT)
+        assert 0 == max(
+            [0, *await page.eval_on_selector_all(".scroll", "all => all.map(one => one.scrollWidth - one.clientWidth)")]
+        )
+
+
+async def test_a_mail_is_as_wide_as_a_phone(
+    browser: Browser, house: House, owner: httpx2.AsyncClient, tour: Tour
+) -> None:
+    """Its keys stand in the lines in which customers see them."""
+    async with _looking(browser, house, owner, width=360, locale="en") as page:
+        await page.goto(f"{house.url}{tour.seen['/console/sending/{item_id}/message'].address}")
+        keys = page.frame_locator(".framed iframe").locator(".key")
+        await keys.first.scroll_into_view_if_needed()
+        assert 5 == await keys.count()
+        assert 1 == len({(await one.bounding_box() or {})["y"] for one in await keys.all()})
+
+
+async def test_facts_stand_beside_their_names(
+    browser: Browser, house: House, owner: httpx2.AsyncClient, tour: Tour
+) -> None:
+    async with _looking(browser, house, owner, width=1280, locale="en") as page:
+        await page.goto(f"{house.url}{tour.seen['/console/settings/exports/{schedule_id}'].address}")
+        tops = await page.eval_on_selector_all(
+            ".facts dt",
+            """all => all.map(one => one.getBoundingClientRect().top
+                                    - one.nextElementSibling.getBoundingClientRect().top)""",
+        )
+        assert {0} == set(tops)
+
+
+async def test_number_stands_beside_its_name(browser: Browser, house: House, owner: httpx2.AsyncClient) -> None:
+    """A form of ten numbers is a list of ten lines, and none of its inputs is wider than a number needs."""
+    for width in (1280, 360):
+        async with _looking(browser, house, owner, width=width, locale="de") as page:
+            await page.goto(f"{house.url}/console/settings/retention")
+            numbers = page.locator("main form input[type=number]")
+            assert 10 == await numbers.count()
+            for one in await numbers.all():
+                box, label = await one.bounding_box(), await one.locator("xpath=../label").bounding_box()
+                assert box is not None
+                assert label is not None
+                assert label["x"] + label["width"] <= box["x"]
+                assert box["width"] <= NUMBER_PIXELS_MAX
+
+
+@asynccontextmanager
+async def _looking(
+    browser: Browser, house: House, owner: httpx2.AsyncClient, *, width: int, locale: str
+) -> AsyncGenerator[BrowserPage]:
+    context = await browser.new_context(viewport={"width": width, "height": 800}, locale=locale)
+    await context.add_cookies(
+        [{"name": one.name, "value": one.value or "", "url": house.url} for one in owner.cookies.jar]
+    )
+    yield await context.new_page()
+    await context.close()
+
+
 async def faults_of(context: BrowserContext, address: str, path: str) -> Mapping[str, Any]:
     """All that is wrong with the page at one address, loaded once."""
     page, found = await context.new_page(), dict[str, Any]()
@@ -453,6 +528,25 @@ _WORDS: Final = """() => {
       text: word, word: Math.floor(pen.measureText(word).width), label: parseFloat(label.width)
     }));
   });
+}"""
+# The words on two lines, but for addresses and what hyphens join; and the cells of a date that are three lines high.
+_CUT: Final = """() => {
+  const found = [], range = document.createRange(), lines = () =>
+    new Set([...range.getClientRects()].filter(one => one.width > 1).map(one => Math.round(one.top))).size;
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    if (!node.parentElement.checkVisibility() || node.parentElement.closest("code, .unseen")) continue;
+    for (const word of node.data.matchAll(/[^\\s@.\\/·-]{2,}/g)) {
+      range.setStart(node, word.index); range.setEnd(node, word.index + word[0].length);
+      const around = node.data.slice(range.startOffset - 1, range.endOffset + 1);
+      if (lines() > 1 && !/[@.\\/]/.test(around)) found.push(word[0]);
+    }
+    range.selectNodeContents(node);
+    const isDate = node.parentElement.closest("td") && /\\d{4}/.test(node.data) && node.data.length < 34;
+    if (isDate && lines() > 2) found.push(node.data);
+  }
+  return found;
 }"""
 _WIDTH: Final = """direction => {
   document.documentElement.dir = direction;

@@ -6,7 +6,7 @@ from afterword.console.inputs import Input, document_of, placed, text_of
 from afterword.console.screens import Form
 from afterword.errors import FieldError, Invalid
 
-KINDS = ("number", "text", "area", "clock", "moment", "choice", "checks", "switch", "lines")
+KINDS = ("number", "text", "area", "clock", "moment", "choice", "checks", "switch", "lines", "secret")
 
 
 def test_empty_fields() -> None:
@@ -31,6 +31,12 @@ def test_stored() -> None:
         assert expected == text_of(value, plain, "Europe/Athens")
     assert "2029-12-24\n2029-12-31" == text_of([date(2029, 12, 24), date(2029, 12, 31)], lines, "UTC")
     assert "" == text_of(None, lines, "UTC")
+
+
+def test_secrets_are_read_as_typed_and_never_shown() -> None:
+    secret = Input("token", "secret", "")
+    assert {"token": " a b "} == document_of(Form({"token": [" a b "]}), [secret])
+    assert "" == text_of("a b", secret, "UTC")
 
 
 def test_errors_stand_at_their_field() -> None:

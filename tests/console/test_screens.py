@@ -82,7 +82,7 @@ def kept_of(page: str) -> dict[str, str]:
 def test_secrets_are_known_by_their_names() -> None:
     """A form that is kept to be sent again asks for them anew; a chat's form shows its address after a mistake, too."""
     declared = {one.name for noun in all_nouns() for one in noun.members if is_unseen(one.role)}
-    typed = {one.name for fields in FIELDS.values() for one in fields if one.type == "secret"}
+    typed = {one.name for fields in FIELDS.values() for one in fields if one.kind == "secret"}
     assert {"address"} == (declared | typed) - screens.SECRETS
 
 
@@ -142,7 +142,7 @@ class TestLoggedOut:
         templates = Path(screens.__file__).parents[1] / "templates/console"
         texts = "".join(path.read_text() for path in templates.glob("*.html"))
         hiding = {*re.findall(r'field\("(\w+)", [^{}]*type="password"', texts)}
-        hiding |= {field.name for fields in FIELDS.values() for field in fields if field.type == "secret"}
+        hiding |= {field.name for fields in FIELDS.values() for field in fields if field.kind == "secret"}
         assert hiding <= screens.SECRETS
 
     async def test_of_another_site(self, office: Office) -> None:

@@ -10,11 +10,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Unpack, get_args, get_origin, get_type_hints
 
 import pytest
 
 from afterword import errors
+from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery
 from afterword.core.wire.lists import Listing, Page, Rows
 from afterword.events.log import Position
@@ -181,6 +182,7 @@ AMONG: Final[Mapping[str, Callable[[Mapping[str, str]], Any]]] = {
 BY_TYPE: Final[Mapping[object, Any]] = {
     bool: True, int: 9, float: 60.0, str: "taken over", bytes: b"k" * 32, datetime: NOW, bool | None: True,
     int | None: 9, float | None: 9.0, bytes | None: b"k" * 32, str | None: "taken over", datetime | None: NOW,
+    Period: Period(datetime(2000, 1, 1, tzinfo=UTC), datetime(2999, 1, 1, tzinfo=UTC), "UTC"),
 }  # fmt: skip
 
 
@@ -188,6 +190,20 @@ def verb_of(function: Callable[..., Any]) -> str:
     """Its name, as if it were public, and without the ending that tells it from a handler."""
     name = function.__name__.lstrip("_")
     return re.sub(r"^(list_\w+)_records$", r"\1s", name).removesuffix("_record")
+
+
+def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """Its parameters by name; in place of the reach of a caller, the members of that."""
+    found: dict[str, inspect.Parameter] = {}
+    for name, one in inspect.signature(function).parameters.items():
+        if one.kind is not inspect.Parameter.VAR_KEYWORD or get_origin(one.annotation) is not Unpack:
+            found[name] = one
+            continue
+        members = get_type_hints(get_args(one.annotation)[0])
+        found |= {
+            each: one.replace(name=each, kind=one.KEYWORD_ONLY, annotation=kind) for each, kind in members.items()
+        }
+    return found
 
 
 @cache
@@ -201,7 +217,7 @@ def functions() -> list[Callable[..., Any]]:
         module = importlib.import_module(".".join(path.with_suffix("").parts))
         for function in vars(module).values():
             if inspect.iscoroutinefunction(function) and function.__module__ == module.__name__:
-                names = inspect.signature(function).parameters
+                names = parameters_of(function)
                 verb = verb_of(function)
                 is_told = not names.keys().isdisjoint({"organization_id", "account"}) or QUERIES & {
                     one.annotation for one in names.values()
@@ -274,7 +290,7 @@ async def arguments(function: Callable[..., Any], world: World, organization: Te
     if verb_of(function) in AMONG:
         special["among"] = AMONG[verb_of(function)](theirs)
     found: dict[str, Any] = {}
-    for name, parameter in list(inspect.signature(function).parameters.items())[1:]:
+    for name, parameter in list(parameters_of(function).items())[1:]:
         if name == "page":
             found[name] = Page.first(listing_of(function))
         elif name in special or name in theirs:

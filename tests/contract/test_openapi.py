@@ -21,7 +21,7 @@ from msgspec import inspect
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from afterword.core.organizations.access import ACTIONS, ENTITIES, ROLE_SCOPES, SCOPES, alias_of
-from afterword.core.reading.members import members_of
+from afterword.core.reading.structs import members_of
 from afterword.core.wire.site import Site
 from afterword.kit.web import openapi
 from afterword.kit.web.operations import Route

@@ -1,7 +1,7 @@
 """Podman with a store of its own, and the images that the files of deploy/ name.
 
-PostgreSQL's and Caddy's are made from Debian's packages: no registry of images is asked. Podman is told to use runc and
-Debian's networks, which work where cgroups are of the first version.
+Debian's, PostgreSQL's and Caddy's are made from Debian's packages: no registry of images is asked. Podman is told to
+use runc and Debian's networks, which work where cgroups are of the first version.
 """
 
 import os
@@ -40,7 +40,7 @@ fi
 export PATH="$(echo /usr/lib/postgresql/*/bin):$PATH" PGDATA=/var/lib/postgresql/18/docker
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
   printf %s "$POSTGRES_PASSWORD" > /tmp/password
-  initdb --username="$POSTGRES_USER" --pwfile=/tmp/password --auth=scram-sha-256 > /dev/null
+  initdb --username="$POSTGRES_USER" --pwfile=/tmp/password --auth=scram-sha-256 --locale=C.UTF-8 > /dev/null
   echo "host all all all scram-sha-256" >> "$PGDATA/pg_hba.conf"
   pg_ctl -w start -o "-c listen_addresses=" > /dev/null
   PGPASSWORD="$POSTGRES_PASSWORD" createdb --username="$POSTGRES_USER" "$POSTGRES_DB"
@@ -128,7 +128,16 @@ class Engine:
         (context / "start.sh").write_text(POSTGRES)
         for name, text in CONTAINERFILES.items():
             (context / "Containerfile").write_text(text.format(base=base))
-            self.run("buildah", "bud", "--quiet", "--isolation", "chroot", "--tag", name, context)
+            self.build(name, context)
+
+    def build(self, tag: str, context: Path) -> None:
+        self.run("buildah", "bud", "--quiet", "--isolation", "chroot", "--tag", tag, context)
+
+    def build_cluster(self) -> None:
+        """The image of deploy/ha, as its Containerfile says, on the Debian that it names."""
+        with self._building():
+            images.make_base(suite="bookworm", tag="docker.io/library/debian:12-slim")
+        self.build("localhost/afterword-ha", DEPLOY / "ha")
 
     def _wheel(self) -> Path:
         return next((self.folder / "dist").glob("afterword-*.whl"))

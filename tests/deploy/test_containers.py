@@ -5,6 +5,7 @@ here. Each container has the image, command, environment, user and limits of its
 """
 
 import copy
+import json
 import os
 import re
 import tempfile
@@ -36,16 +37,21 @@ class Project:
     file: Path
     values: Mapping[str, str]
     folder: Path
+    name: str = field(init=False)
     services: Mapping[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:
         document = yaml.safe_load(self.file.read_text())
+        self.name = document["name"]
         self.services = copy.deepcopy(document["services"])
         (self.folder / "Caddyfile").write_text((DEPLOY / "Caddyfile").read_text())
         (self.folder / "values").write_text("".join(f"{name}={value}\n" for name, value in self.values.items()))
         for service in document["services"].values():
             service.pop("depends_on", None)
         (self.folder / "compose.yaml").write_text(yaml.safe_dump(document))
+
+    def container(self, service: str) -> str:
+        return f"{self.name}_{service}_1"
 
     def compose(self, *words: str) -> str:
         return self.engine.run("podman-compose", "--env-file", "values", *words, folder=self.folder)
@@ -64,7 +70,7 @@ class Project:
                     started.add(name)
 
     async def _wait_for(self, name: str, condition: str) -> None:
-        container = f"afterword_{name}_1"
+        container = self.container(name)
         if condition == "service_completed_successfully":
             assert "0" == self.engine.podman("wait", container).strip()
         if condition == "service_healthy":
@@ -82,6 +88,7 @@ class Project:
 def project(request: pytest.FixtureRequest, engine: Engine, tmp_path: Path) -> Iterator[Project]:
     name, values = request.param
     chosen = {key: value() if callable(value) else value for key, value in values.items()}
+    chosen = {key: value.format(**chosen) for key, value in chosen.items()}
     project = Project(engine, DEPLOY / name, chosen, tmp_path)
     yield project
     project.compose("down", "--volumes", "--timeout", "5")
@@ -100,6 +107,7 @@ async def test_laptop(project: Project, engine: Engine) -> None:
     client = seed(engine, "afterword_app_1", site=site)
     assert ANSWER_COUNT == len(await do_main_job(client, site=site))
     assert site in engine.podman("exec", "afterword_app_1", "afterword", "setup")
+    assert "cannot be tried from here" in engine.podman("exec", "afterword_app_1", "afterword", "doctor")
     await backed_up(engine, "afterword_app_1", place="/var/lib/afterword/backups")
     assert_stops(engine, "afterword_app_1", seconds=60)
     engine.podman("start", "afterword_app_1")  # what the volume keeps is there again
@@ -133,6 +141,45 @@ async def test_production(project: Project, engine: Engine) -> None:
     await backed_up(engine, "afterword_worker_1")
     for service in ("worker", "web"):
         assert_stops(engine, f"afterword_{service}_1", seconds=40)
+
+
+HA = {
+    **dict.fromkeys(("SUPERUSER_PASSWORD", "REPLICATION_PASSWORD", "PATRONI_PASSWORD", "DATABASE_PASSWORD"), PASSWORD),
+    "AFTERWORD_SECRET": SECRET,
+    "PORT": port,
+    "AFTERWORD_PUBLIC_URL": "http://localhost:{PORT}",
+}
+
+
+@pytest.mark.parametrize("project", [("ha/compose.yaml", HA)], indirect=True)
+async def test_cluster(project: Project, engine: Engine) -> None:
+    """It goes on when the container of its primary is killed, which follows the new one when it is back."""
+    engine.build_cluster()
+
+    def named(role: str, *, on: str) -> str | None:
+        """The container with this role, as Patroni in another one tells."""
+        words = ("patronictl", "-c", "/etc/patroni/config.yml", "list", "--format", "json", "afterword")
+        roles = {one["Role"]: one["Member"] for one in json.loads(engine.podman("exec", project.container(on), *words))}
+        return roles.get(role)
+
+    await project.start()
+    site = project.values["AFTERWORD_PUBLIC_URL"]
+    await ready(site)
+    # What is acknowledged before is on the primary alone.
+    standby = await until(lambda: named("Sync Standby", on="db1"), seconds=90, what="a synchronous standby")
+    primary = await until(lambda: named("Leader", on=standby), what="a primary")
+    client = seed(engine, project.container("web"), site=site)
+    assert ANSWER_COUNT == len(await do_main_job(client, site=site))
+    assert "cannot be tried from here" in engine.podman("exec", project.container("web"), "afterword", "doctor")
+
+    engine.podman("kill", project.container(primary))
+    await until(lambda: named("Leader", on=standby) == standby, seconds=90, what="the standby is the primary")
+    await ready(site)
+    assert ANSWER_COUNT == len(await do_main_job(client, site=site))
+    engine.podman("start", project.container(primary))
+    await until(lambda: named("Sync Standby", on=standby) == primary, seconds=90, what="the killed one follows")
+    for service in ("worker", "web"):
+        assert_stops(engine, project.container(service), seconds=40)
 
 
 async def backed_up(engine: Engine, container: str, *, place: str = "/backups") -> None:

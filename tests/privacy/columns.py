@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.inspect import BytesType, DictType, ListType, LiteralType, StrType, type_info
 
-from afterword.core.reading.members import declared_of
+from afterword.core.reading.structs import declared_of
 from afterword.kit.nouns.declaration import Computed, Given, Holds, Member
 from afterword.sending.queue.records import TEXTS
 from tests.kit.nouns.declared import all_nouns

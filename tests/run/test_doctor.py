@@ -396,6 +396,16 @@ class TestPublicAddress:
         finding = await fault("public address", tmp_path, public_url=url.format(port=unused_port))
         assert advice in finding.advice
 
+    async def test_container(self, tmp_path: Path, unused_port: int) -> None:
+        """The engine publishes the port outside, where the doctor does not stand."""
+        url = f"http://localhost:{unused_port}"
+        async with web("200 OK", ours=False) as port:
+            await fault("public address", tmp_path, public_url=url, services=doctor.Services(port=port))
+        async with web("200 OK", ours=True) as port:
+            found = await look(tmp_path, public_url=url, services=doctor.Services(port=port))
+        assert found["public address"].ok
+        assert f"at port {port}" in found["public address"].detail
+
     async def test_silent(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(doctor, "WEB_SECONDS_MAX", 0.2)
         async with listening("") as port:

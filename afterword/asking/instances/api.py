@@ -219,7 +219,7 @@ async def list_instances(call: Call[None], db: Database) -> Answer:
 )
 async def get_instance(call: Call[None], db: Database) -> Answer:
     caller = call.caller
-    found = await store.get_shown_instance(db, **caller.reach, only=caller.only, **call.ids)
+    found = await store.get_shown_instance(db, **caller.sight, **call.ids)
     row = errors.found(found, service.NO_INSTANCE)
     return Answer(shown_of(row, call.site.pages(caller.organization_id), call.zone), version=row["version"])
 

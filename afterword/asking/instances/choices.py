@@ -97,7 +97,8 @@ async def judge_due(db: Database, *, now: datetime, limit: int) -> int:
     due = await _list_due(db, now=now, limit=limit)
     for organization_id, instance_id in sorted(due):  # in this order, so that two who judge do not wait in turn
         key = {"organization_id": organization_id, "instance_id": instance_id}
-        instance = await store.get_instance(db, **key, is_locked=True)
+        sight = installation(organization_id).sight
+        instance = await store.get_instance(db, **sight, instance_id=instance_id, is_locked=True)
         is_due = await _settle_judge_time(db, **key)
         if not is_due or instance is None or not (instance.is_provisional and instance.judgement == "held"):
             continue

@@ -22,7 +22,7 @@ from afterword.asking.questionnaires import access, metadata as metadata_service
 from afterword.asking.questionnaires.store import Version
 from afterword.core.answers import progress as core_answers
 from afterword.core.messaging.addresses import CHANNEL_EMAIL
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, installation
 from afterword.core.questionnaires.metadata import Changes, merge
 from afterword.core.text import locales
 from afterword.events.service import Actor
@@ -151,15 +151,13 @@ async def issue(
             raise errors.Conflict("This reference_id belongs to an instance that is no test.")
         return existing, False
     version = await version_to_issue(db, issuable=issuable)
-    responder_id = await instance_responders.find_or_create(
-        db,
-        caller=caller,
-        responder_id=request.responder_id,
+    wanted = responders.ResponderInput(
+        caller.organization_id,
         metadata=request.metadata.responder,
         locale=request.locale,
-        now=now,
-        secret=secret,
+        responder_id=request.responder_id,
     )
+    responder_id = await instance_responders.find_or_create(db, caller=caller, wanted=wanted, now=now, secret=secret)
     actor = Actor.of(caller)
     instance = _new_instance(
         issuable, version, request, responder_id=responder_id, now=now, draw=draw, actor=actor, test=caller.test
@@ -350,7 +348,7 @@ async def _existing(db: Database, *, issuable: Issuable, request: IssueInput) ->
     # A second request with the same key waits here, so that it makes no unused responder.
     await db.claim_key(f"{issuable.organization_id}:{issuable.questionnaire_id}:{key}")
     if request.reference_id is None:
-        return await store.get_instance(db, organization_id=issuable.organization_id, instance_id=key)
+        return await store.get_instance(db, **installation(issuable.organization_id).sight, instance_id=key)
     return await store.get_instance_by_reference(db, **issuable.key, reference_id=request.reference_id)
 
 

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
-from typing import Annotated, Any, Final, LiteralString
+from typing import Annotated, Any, Final, LiteralString, Unpack
 
 import msgspec
 from msgspec import Meta
@@ -14,7 +14,7 @@ from afterword import errors
 from afterword.asking.instances.store import OF_APPLICATIONS
 from afterword.asking.questionnaires import metadata as metadata_service
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, normal_or_none
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, Part, Reach, Sight, values_of
 from afterword.core.questionnaires import metadata
 from afterword.core.questionnaires.metadata import GLOBAL, Declared
 from afterword.core.wire import times
@@ -25,7 +25,7 @@ from afterword.kit.web import fields
 from afterword.kit.web.fields import UNSET, UnsetType
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.people.responders import service as responders
-from afterword.people.responders.service import Actor, Change
+from afterword.people.responders.service import Actor, Change, ResponderInput
 
 FOUND_MAX: Final = 10_000  # of a search; a longer search text finds the rest
 # The words of a person's values, without accents and with one sigma, and the organization as a word: the expression of
@@ -104,21 +104,14 @@ class Details(msgspec.Struct, frozen=True):
 
 
 async def get_responder_record(
-    db: Database,
-    *,
-    organization_id: str,
-    responder_id: str,
-    application_ids: Sequence[str] = (),
-    test_only: bool = False,
-    only: Sequence[str] | None = None,
-    is_anybody: bool = False,
+    db: Database, *, responder_id: str, is_anybody: bool = False, **sight: Unpack[Sight]
 ) -> ShownResponder | None:
     """`is_anybody`: also one whom the caller does not see."""
     return await db.records(_responder).fetch_row(
         f"""select {_COLUMNS_R}, {IS_WHOLE} as is_whole from responder r
-           cross join (select $3::text[] as application_ids, $4::boolean as test_only, $5::text[] as only) reach
-           where r.organization_id = $1 and r.responder_id = $2 and ($6 or {_IS_SEEN})""",
-        *(organization_id, responder_id, list(application_ids), test_only, only, is_anybody),
+           cross join (select $2::text[] as application_ids, $3::boolean as test_only, $4::text[] as only) reach
+           where r.organization_id = $1 and r.responder_id = $5 and ($6 or {_IS_SEEN})""",
+        *(*values_of(sight), sight["test_only"], sight["only"], responder_id, is_anybody),
     )
 
 
@@ -171,14 +164,12 @@ _FOUND: Final[LiteralString] = f"""with found as materialized (
 async def list_responder_records(
     db: Database,
     *,
-    organization_id: str,
-    application_ids: Sequence[str] = (),
-    test_only: bool = False,
     prefixes: Sequence[str] = (),
     words: Sequence[str] = (),
     reference: str | None = None,
     order_key: str | None = None,
     page: Page,
+    **reach: Unpack[Reach],
 ) -> Rows[ShownResponder]:
     """A page of the responders that the caller sees; with prefixes, those with a matching address, or the others.
 
@@ -197,24 +188,24 @@ async def list_responder_records(
                cross join (
                  select $2::text[] as application_ids, $3::boolean as test_only, null::text[] as only) reach
                where ({_IS_SEEN}) and {IS_WHOLE}""",
-            *(organization_id, list(application_ids), test_only, list(prefixes), FOUND_MAX),
-            " & ".join([organization_id, *(f"{word}:*" for word in words)]) if words else None,
+            *(*values_of(reach), reach["test_only"], list(prefixes), FOUND_MAX),
+            " & ".join([reach["organization_id"], *(f"{word}:*" for word in words)]) if words else None,
             *(reference, order_key),
             page=page,
         )
-    elif application_ids or test_only:
+    elif reach["application_ids"] or reach["test_only"]:
         rows = await db.fetch_list(
             f"""select {_COLUMNS_R}, {IS_WHOLE} as is_whole from responder r
                cross join (
                  select $2::text[] as application_ids, $3::boolean as test_only, null::text[] as only) reach
                where r.organization_id = $1 and ({_IS_SEEN})""",
-            *(organization_id, list(application_ids), test_only),
+            *(*values_of(reach), reach["test_only"]),
             page=page,
         )
     else:
         rows = await db.fetch_list(
             f"select {_COLUMNS_R}, true as is_whole from responder r where r.organization_id = $1",
-            organization_id,
+            reach["organization_id"],
             page=page,
         )
     return rows.map(_responder)
@@ -232,14 +223,7 @@ _IS_OWN_ADDRESS: Final[LiteralString] = f"""(exists (
 
 
 async def list_own(
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    test_only: bool,
-    only: Sequence[str] | None,
-    instance_ids: Sequence[str],
-    address_keys: Sequence[bytes],
+    db: Database, *, instance_ids: Sequence[str], address_keys: Sequence[bytes], **sight: Unpack[Sight]
 ) -> list[ShownResponder]:
     """Those of these instances, the newest first, and those with one of these addresses.
 
@@ -258,20 +242,12 @@ async def list_own(
              join responder r on r.organization_id = $1 and r.responder_id = f.responder_id
              cross join (select $2::text[] as application_ids, $3::boolean as test_only, $4::text[] as only) reach
            where ({_IS_SEEN}) and (f.is_own or {IS_WHOLE}) order by f.time desc nulls last, r.responder_id""",
-        *(organization_id, list(application_ids), test_only, only, list(instance_ids), list(address_keys)),
+        *(*values_of(sight), sight["test_only"], sight["only"], list(instance_ids), list(address_keys)),
     )
 
 
 async def list_details(
-    db: Database,
-    *,
-    organization_id: str,
-    responder_ids: Sequence[str],
-    now: datetime,
-    application_ids: Sequence[str] = (),
-    test_only: bool = False,
-    only: Sequence[str] | None = None,
-    with_values: bool = False,
+    db: Database, *, responder_ids: Sequence[str], now: datetime, with_values: bool = False, **sight: Unpack[Sight]
 ) -> list[Details]:
     return await db.records(lambda row: msgspec.convert({**row}, Details)).fetch(
         f"""select r.responder_id, f.*, a.identifiers, case when $7 then r.metadata end as values
@@ -293,19 +269,18 @@ async def list_details(
              from responder_address a cross join (select $5::text[] as only) reach
              where a.organization_id = $1 and a.responder_id = r.responder_id) a
            where r.organization_id = $1 and r.responder_id = any($2::text[])""",
-        *(organization_id, list(responder_ids), list(application_ids), test_only, only, now, with_values),
+        *(sight["organization_id"], list(responder_ids), list(sight["application_ids"]), sight["test_only"]),
+        *(sight["only"], now, with_values),
     )
 
 
-async def _get_last_questionnaire_id(
-    db: Database, *, organization_id: str, responder_id: str, application_ids: Sequence[str] = ()
-) -> str | None:
+async def _get_last_questionnaire_id(db: Database, *, responder_id: str, **part: Unpack[Part]) -> str | None:
     return await db.fetch_value(
         f"""select i.questionnaire_id from questionnaire_instance i
            where i.organization_id = $1 and i.responder_id = $2 and i.deleted_time is null
              and {OF_APPLICATIONS}
            order by i.created_time desc limit 1""",
-        *(organization_id, responder_id, list(application_ids)),
+        *(part["organization_id"], responder_id, list(part["application_ids"])),
     )
 
 
@@ -333,7 +308,7 @@ class ResponderView(msgspec.Struct, frozen=True):
 
 
 async def get(db: Database, *, caller: Caller, responder_id: str) -> ShownResponder:
-    found = await get_responder_record(db, **caller.reach, only=caller.only, responder_id=responder_id)
+    found = await get_responder_record(db, **caller.sight, responder_id=responder_id)
     return errors.found(found, "There is no such responder.")
 
 
@@ -359,8 +334,7 @@ async def views_of(
     if not by_id:
         return {}
     may_read = "Responder Value.Read" in caller.scopes and caller.limit is None  # within a limit orders fill them
-    asked: dict[str, Any] = {"responder_ids": [*by_id], "with_values": may_read, "only": caller.only, "now": now}
-    found = await list_details(db, **caller.reach, **asked)
+    found = await list_details(db, **caller.sight, responder_ids=[*by_id], with_values=may_read, now=now)
     return {one.responder_id: ResponderView(by_id[one.responder_id], one) for one in found}
 
 
@@ -377,22 +351,9 @@ async def change(
     found = await get(db, caller=caller, responder_id=responder_id)
     if not found.is_whole:
         raise _others_too()
-    await update(db, caller=caller, responder_id=responder_id, change=change, now=now, expect=expect)
-    return await get(db, caller=caller, responder_id=responder_id)
-
-
-async def update(
-    db: Database,
-    *,
-    caller: Caller,
-    responder_id: str,
-    change: Change,
-    now: datetime,
-    expect: errors.Expect = errors.ANY,
-) -> None:
-    """Change a person whom the caller reaches as a whole."""
     key = {"organization_id": caller.organization_id, "responder_id": responder_id}
     await responders.update(db, **key, change=change, now=now, actor=Actor.of(caller), expect=expect)
+    return await get(db, caller=caller, responder_id=responder_id)
 
 
 async def create(
@@ -403,13 +364,12 @@ async def create(
     Raises Invalid, and Forbidden for limited callers: nobody of theirs asked the person yet.
     """
     caller.require_all()
-    request = responders.ResponderInput(
-        organization_id=caller.organization_id, metadata=change.metadata, locale=change.locale
-    )
+    request = ResponderInput(organization_id=caller.organization_id, metadata=change.metadata, locale=change.locale)
     [found] = await responders.find_or_create(db, inputs=[request], now=now, secret=secret, actor=Actor.of(caller))
     if change.time_zone:
         zone = Change(has_time_zone=True, time_zone=change.time_zone)
-        await update(db, caller=caller, responder_id=found.responder_id, change=zone, now=now)
+        key = {"organization_id": caller.organization_id, "responder_id": found.responder_id}
+        await responders.update(db, **key, change=zone, now=now, actor=Actor.of(caller))
     return await get(db, caller=caller, responder_id=found.responder_id), found.created
 
 
@@ -421,33 +381,19 @@ async def declared_names(db: Database, *, caller: Caller, responder_id: str) -> 
     return await metadata_service.declared_of(db, organization_id=caller.organization_id, questionnaire_id=last_id)
 
 
-async def find_or_create(
-    db: Database,
-    *,
-    caller: Caller,
-    responder_id: str | None,
-    metadata: Mapping[str, str | None],
-    locale: str | None,
-    now: datetime,
-    secret: bytes,
-) -> str:
+async def find_or_create(db: Database, *, caller: Caller, wanted: ResponderInput, now: datetime, secret: bytes) -> str:
     """The responder given, else a new one; metadata are merged into an existing one.
 
     A caller limited to some applications or to tests changes no responder whom others ask too. Raises Invalid.
     """
-    if responder_id is not None:
-        await require_seen(db, caller=caller, responder_id=responder_id)
-    request = responders.ResponderInput(
-        organization_id=caller.organization_id,
-        responder_id=responder_id,
-        metadata=metadata,
-        locale=locale,
-        is_limited=caller.is_limited,
-    )
-    [found] = await responders.find_or_create(db, inputs=[request], now=now, secret=secret, actor=Actor.of(caller))
+    if wanted.responder_id is not None:
+        await require_seen(db, caller=caller, responder_id=wanted.responder_id)
+    wanted = replace(wanted, is_limited=caller.is_limited)
+    [found] = await responders.find_or_create(db, inputs=[wanted], now=now, secret=secret, actor=Actor.of(caller))
     if caller.is_limited and not found.created and await _is_whole(db, caller=caller, responder_id=found.responder_id):
-        change = Change(metadata=metadata)
-        await update(db, caller=caller, responder_id=found.responder_id, change=change, now=now)
+        key = {"organization_id": caller.organization_id, "responder_id": found.responder_id}
+        change = Change(metadata=wanted.metadata)
+        await responders.update(db, **key, change=change, now=now, actor=Actor.of(caller))
     return found.responder_id
 
 
@@ -485,7 +431,7 @@ def words(search: str) -> list[str]:
 
 
 async def _is_whole(db: Database, *, caller: Caller, responder_id: str) -> bool:
-    found = await get_responder_record(db, **caller.reach, only=caller.only, responder_id=responder_id, is_anybody=True)
+    found = await get_responder_record(db, **caller.sight, responder_id=responder_id, is_anybody=True)
     return found is not None and found.is_whole
 
 

@@ -11,6 +11,7 @@ from afterword import errors
 from afterword.asking.instances import answers
 from afterword.asking.instances.answer_page import AnswerPage, answer_page_of, read_posted
 from afterword.core.answers.suspicion import is_token, token_of
+from afterword.core.figures.periods import Period
 from afterword.kit import db
 from afterword.kit.db import Database
 from afterword.kit.db.columns import within
@@ -34,13 +35,7 @@ async def _insert_click(
 
 
 async def count_clicks(
-    db: Database,
-    *,
-    organization_id: str,
-    questionnaire_id: str,
-    from_time: datetime,
-    to_time: datetime,
-    only: Sequence[str] | None = None,
+    db: Database, *, organization_id: str, questionnaire_id: str, period: Period, only: Sequence[str] | None
 ) -> int:
     """Responses of the questionnaire whose review link was opened in this time, at most COUNTED_MAX.
 
@@ -52,7 +47,7 @@ async def count_clicks(
              where c.organization_id = $1 and c.questionnaire_id = $2 and c.created_time >= $3 and c.created_time < $4
                and {within("c.instance_id", "$6")}
              limit $5) n""",
-        *(organization_id, questionnaire_id, from_time, to_time, COUNTED_MAX, only),
+        *(organization_id, questionnaire_id, period.from_time, period.to_time, COUNTED_MAX, only),
     )
 
 
@@ -75,6 +70,6 @@ async def post_review(request: Request) -> Response:
         answer_page = answer_page_of(await answers.read_context(database, instance_id=instance_id))
         issued = answer_page.issued
         if issued.finalized and not issued.is_kept_apart and told_of(answer_page, secret):
-            key = {"organization_id": issued.organization_id, "questionnaire_id": issued.questionnaire_id}
-            await _insert_click(database, **key, instance_id=instance_id, now=database.clock.now())
+            now = database.clock.now()
+            await _insert_click(database, **issued.questionnaire_key, instance_id=instance_id, now=now)
     return Response(None, status_code=204, headers=dict(html.PAGE_HEADERS))

@@ -37,7 +37,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def get(db: Database, *, caller: Caller, instance_id: str, is_locked: bool = False) -> Instance:
-    found = await store.get_instance(db, **caller.reach, only=caller.only, instance_id=instance_id, is_locked=is_locked)
+    found = await store.get_instance(db, **caller.sight, instance_id=instance_id, is_locked=is_locked)
     return errors.found(found, NO_INSTANCE)
 
 
@@ -104,7 +104,8 @@ async def update(
     if change.metadata.responder:
         await instance_responders.require_whole(db, caller=caller, responder_id=after.responder_id)
         merged = responders.Change(metadata=change.metadata.responder)
-        await instance_responders.update(db, caller=caller, responder_id=after.responder_id, change=merged, now=now)
+        key = {"organization_id": after.organization_id, "responder_id": after.responder_id}
+        await responders.update(db, **key, change=merged, now=now, actor=responders.Actor.of(caller))
     return after
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Final, Literal, LiteralString
+from typing import Annotated, Final, Literal, LiteralString, Unpack
 
 import msgspec
 from msgspec import Meta
@@ -11,7 +11,7 @@ from afterword import errors
 from afterword.asking.instances import answers, store as instances_store
 from afterword.asking.instances.store import INSTANCE_COLUMNS, Instance
 from afterword.core.answers.suspicion import Flag
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, Reach, values_of
 from afterword.core.wire.lists import Page, Rows
 from afterword.errors import FieldError
 from afterword.events import service as events
@@ -47,14 +47,7 @@ DOUBTFUL: Final[LiteralString] = """from questionnaire_instance i
 
 
 async def list_doubtful(
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    test_only: bool,
-    state: State,
-    flag: str | None,
-    page: Page,
+    db: Database, *, state: State, flag: str | None, page: Page, **reach: Unpack[Reach]
 ) -> Rows[DoubtfulResponseRecord]:
     return await db.records(DoubtfulResponseRecord).fetch_list(
         f"""select i.instance_id, i.questionnaire_id, q.display_name as questionnaire_name, i.link_id,
@@ -64,25 +57,19 @@ async def list_doubtful(
               coalesce(i.judgement, 'marked') as state
             {DOUBTFUL} and coalesce(i.judgement, 'marked') = $4
               and ($5::text is null or i.flags @> array[$5::text])""",
-        *(organization_id, list(application_ids), test_only, state, flag),
+        *(*values_of(reach), reach["test_only"], state, flag),
         page=page,
     )
 
 
 async def count_doubtful(
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    test_only: bool,
-    states: Sequence[State],
-    limit: int,
+    db: Database, *, states: Sequence[State], limit: int, **reach: Unpack[Reach]
 ) -> dict[State, int]:
     return await db.fetch_pairs(
         f"""select k.state, (select count(*) from (
               select {DOUBTFUL} and coalesce(i.judgement, 'marked') = k.state limit $4) i) as count
             from unnest($5::text[]) k (state)""",
-        *(organization_id, list(application_ids), test_only, limit, list(states)),
+        *(*values_of(reach), reach["test_only"], limit, list(states)),
     )
 
 
@@ -129,7 +116,7 @@ Decision = Literal["accepted", "rejected"]
 async def judge(db: Database, *, caller: Caller, instance_ids: Sequence[str], decision: Decision, now: datetime) -> int:
     """The number of newly judged ones; those never held back stay as they are. Raises Invalid for ids out of reach."""
     reached = {
-        instance_id: await instances_store.get_instance(db, **caller.reach, instance_id=instance_id, is_locked=True)
+        instance_id: await instances_store.get_instance(db, **caller.sight, instance_id=instance_id, is_locked=True)
         for instance_id in sorted(set(instance_ids))  # in this order, so that two who judge at once do not wait in turn
     }
     errors.check(

@@ -85,7 +85,7 @@ class Start(msgspec.Struct, frozen=True):
         instance, secret = self.answer_page.issued, request.state.site.secret
         if instance.submitted_time is None and instance.created_by is not None:  # issued by the API, not by a start
             return True
-        if instance.instance_id == _instance_id(secret, self.subject):
+        if instance.instance_id == instance_id_of(secret, self.subject):
             return True
         cookie = headers.read(request, BEGUN_PURPOSE)
         return is_token(cookie, secret=secret, purpose=BEGUN_PURPOSE, subject=instance.instance_id)
@@ -133,7 +133,7 @@ async def start_of(
         question_ids = frozenset(draw_questions(definition, draw=draws_of(secret, "deal", form)))
         facts = instances.facts_of(merge({}, metadata.questionnaire), merge({}, metadata.responder), declared)
         sequence = PageSequence(definition, question_ids, {}, facts, head.theme.layout)
-        answer_page = AnswerPage(head, sequence, _instance_id(secret, subject))
+        answer_page = AnswerPage(head, sequence, instance_id_of(secret, subject))
     answer_page = answer_page.read_by(request.headers.get("accept-language", ""))
     return Start(answer_page, version, reference_id, nonce, metadata, terms)
 
@@ -232,10 +232,6 @@ def _set_cookie(request: Request, answer: Response, name: str, value: str) -> No
     )
 
 
-def instance_id_of(request: Request, start: Start) -> str:
-    return _instance_id(request.state.site.secret, start.subject)
-
-
 def _drawn(nonce: str) -> str:
     return nonce.partition(".")[0]
 
@@ -244,7 +240,7 @@ def _subject_of(questionnaire: PublicQuestionnaire, reference_id: str | None, no
     return f"{questionnaire.questionnaire_id}/{reference_id or ''}/{nonce}"
 
 
-def _instance_id(secret: bytes, subject: str) -> str:
+def instance_id_of(secret: bytes, subject: str) -> str:
     return ids.base62(number_of(secret, "instance", subject), ids.ID_CHARACTERS)
 
 

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from operator import itemgetter
-from typing import Any, Final, LiteralString
+from typing import Any, Final, LiteralString, Unpack
 
 import msgspec
 
 from afterword import errors
 from afterword.asking.questionnaires.store import QUESTIONNAIRE_COLUMNS, Questionnaire
 from afterword.core.answers.suspicion import Judgement
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, Reach, Sight
 from afterword.core.questionnaires import visuals
 from afterword.core.questionnaires.flow import Anonymity
 from afterword.core.questionnaires.visuals import Theme
@@ -170,33 +170,18 @@ _PUBLIC_TABLES: Final[LiteralString] = """questionnaire q
 
 
 async def get_instance(
-    db: Database,
-    *,
-    organization_id: str,
-    instance_id: str,
-    application_ids: Sequence[str] = (),
-    test_only: bool = False,
-    only: Sequence[str] | None = None,
-    is_locked: bool = False,
+    db: Database, *, instance_id: str, is_locked: bool = False, **sight: Unpack[Sight]
 ) -> Instance | None:
     lock: LiteralString = "for update of i" if is_locked else ""
     return await db.records(Instance.of).fetch_row(
         f"""select {INSTANCE_COLUMNS_I} from questionnaire_instance i
            where i.organization_id = $1 and i.instance_id = $2 and i.deleted_time is null and (i.test or not $4)
              and {OF_APPLICATIONS} and {has_own("i.metadata", "$5")} {lock}""",
-        *(organization_id, instance_id, list(application_ids), test_only, only),
+        *(sight["organization_id"], instance_id, list(sight["application_ids"]), sight["test_only"], sight["only"]),
     )
 
 
-async def get_shown_instance(
-    db: Database,
-    *,
-    organization_id: str,
-    instance_id: str,
-    application_ids: Sequence[str],
-    test_only: bool,
-    only: Sequence[str] | None = None,
-) -> Row | None:
+async def get_shown_instance(db: Database, *, instance_id: str, **sight: Unpack[Sight]) -> Row | None:
     """The members of `resources.QuestionnaireInstance` in their order, and the version: the most frequent read.
 
     Times are in microseconds, and the short code stands in place of its address.
@@ -212,7 +197,12 @@ async def get_shown_instance(
            from questionnaire_instance i
            where i.organization_id = $1 and i.instance_id = any($5::text[]) and i.deleted_time is null
              and (i.test or not $2) and {OF_APPLICATIONS} and {has_own("i.metadata", "$4")}""",
-        *(organization_id, test_only, tuple(application_ids), only and tuple(only)),
+        *(
+            sight["organization_id"],
+            sight["test_only"],
+            tuple(sight["application_ids"]),
+            sight["only"] and tuple(sight["only"]),
+        ),
         id=instance_id,
     )
 
@@ -249,14 +239,12 @@ async def get_instance_by_reference(
     )
 
 
-async def list_instances(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], test_only: bool, page: Page
-) -> Rows[ShownInstance]:
+async def list_instances(db: Database, *, page: Page, **reach: Unpack[Reach]) -> Rows[ShownInstance]:
     return await db.records(_shown_instance).fetch_list(
         f"""select {INSTANCE_COLUMNS_I} from questionnaire_instance i
            where i.organization_id = $1 and i.deleted_time is null and (i.test or not $2)
              and {OF_APPLICATIONS}""",
-        *(organization_id, test_only, list(application_ids)),
+        *(reach["organization_id"], reach["test_only"], list(reach["application_ids"])),
         page=page,
     )
 
@@ -366,15 +354,7 @@ _shown_instance: Final = maker_of(ShownInstance)
 
 
 async def list_descendants(
-    db: Database,
-    *,
-    organization_id: str,
-    instance_ids: Sequence[str],
-    application_ids: Sequence[str] = (),
-    test_only: bool = False,
-    depth_max: int,
-    children_max: int,
-    limit: int,
+    db: Database, *, instance_ids: Sequence[str], depth_max: int, children_max: int, limit: int, **reach: Unpack[Reach]
 ) -> list[Instance]:
     """The descendants of these instances, of any questionnaire that the caller sees.
 
@@ -395,5 +375,13 @@ async def list_descendants(
                order by i.created_time, i.instance_id limit $6) c
              where t.depth < $5)
            select * from tree limit $7""",  # generation by generation, up to the limit
-        *(organization_id, list(instance_ids), list(application_ids), test_only, depth_max, children_max, limit),
+        *(
+            reach["organization_id"],
+            list(instance_ids),
+            list(reach["application_ids"]),
+            reach["test_only"],
+            depth_max,
+            children_max,
+            limit,
+        ),
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Unpack
 from urllib.parse import quote
 
 import msgspec
@@ -13,7 +13,7 @@ from afterword.asking.instances import service as instances, store as instances_
 from afterword.asking.instances.store import Instance
 from afterword.core.answers import instances as rules
 from afterword.core.answers.instances import INSTANCE_TAGS_MAX, TAG_CHARACTERS_MAX, InvalidTag
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, Reach, values_of
 from afterword.core.wire.lists import Page, Rows
 from afterword.errors import Sentence
 from afterword.events import service as events
@@ -66,9 +66,7 @@ class TagCount(msgspec.Struct, frozen=True):
     is_part: bool
 
 
-async def list_words(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], test_only: bool, page: Page
-) -> Rows[TagCount]:
+async def list_words(db: Database, *, page: Page, **reach: Unpack[Reach]) -> Rows[TagCount]:
     """The tags of the instances within reach. Each is found by one look at the index, and counted from there."""
     rows = await db.fetch_list(
         """with recursive word (tag) as (
@@ -88,7 +86,7 @@ async def list_words(
                      and (cardinality($2) = 0 or q.owner_application_id = any($2))))
                limit $4 + 1) n) c
              where w.tag is not null) w where count > 0""",
-        *(organization_id, list(application_ids), test_only, COUNTED_MAX),
+        *(*values_of(reach), reach["test_only"], COUNTED_MAX),
         page=page,
     )
     return rows.map(lambda row: TagCount(row["tag"], row["count"], row["is_part"]))
@@ -116,16 +114,9 @@ async def _get_tag(db: Database, *, organization_id: str, instance_id: str, tag:
 
 
 async def _insert_tags(
-    db: Database,
-    *,
-    organization_id: str,
-    instance_ids: Sequence[str],
-    tag: str,
-    now: datetime,
-    created_by: str | None,
-    tags_max: int,
+    db: Database, *, organization_id: str, instance_ids: Sequence[str], tag: str, now: datetime, created_by: str | None
 ) -> list[TagRecord]:
-    """Add the tag to those of these instances that lack it and have fewer tags than `tags_max`; return the new ones.
+    """Add the tag to those of these instances that lack it and may have one more; return the new ones.
 
     The instances are locked, so that no other transaction adds their last allowed tag meanwhile.
     """
@@ -138,7 +129,7 @@ async def _insert_tags(
             where (select count(*) from instance_tag t where t.organization_id = i.organization_id
                      and t.instance_id = i.instance_id) < $6
             on conflict do nothing returning {_COLUMNS}""",
-        *(organization_id, list(instance_ids), tag, now, created_by, tags_max),
+        *(organization_id, list(instance_ids), tag, now, created_by, INSTANCE_TAGS_MAX),
     )
 
 
@@ -199,7 +190,7 @@ async def change_many(
     among: dict[str, Any] = {"organization_id": organization_id, "instance_ids": sorted(instances), "tag": tag}
     if adds:
         made_by = actor.id if actor.kind in {"user", "token"} else None
-        found = await _insert_tags(db, **among, now=now, created_by=made_by, tags_max=INSTANCE_TAGS_MAX)
+        found = await _insert_tags(db, **among, now=now, created_by=made_by)
     else:
         found = await _delete_tags(db, **among)
     kind = "tag.added" if adds else "tag.removed"

@@ -94,7 +94,7 @@ async def read_conditions(
     Raises Invalid, and InsufficientScope for metadata out of reach. The conditions may use questions of the
     instance's version and of the published one.
     """
-    instance = await store.get_instance(db, **caller.reach, instance_id=instance_id)
+    instance = await store.get_instance(db, **caller.sight, instance_id=instance_id)
     if instance is None or instance.questionnaire_id != questionnaire.questionnaire_id:
         raise errors.Invalid.at("/instance_id", "unknown_id", "There is no such instance of this questionnaire.")
     own = {"organization_id": caller.organization_id}

@@ -1,13 +1,14 @@
 """The HTTP interface of metadata values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import tzinfo
 from types import SimpleNamespace
-from typing import Final, LiteralString
+from typing import Final, LiteralString, Unpack
 
 from afterword.asking.instances import responders, service as instances
 from afterword.asking.instances.responders import IS_WHOLE
 from afterword.asking.questionnaires import access, metadata
+from afterword.core.organizations.access import Reach
 from afterword.core.questionnaires.metadata import MetadataDefinition
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
@@ -48,13 +49,7 @@ async def _list_questionnaire_values_of_instance(
 
 
 async def list_responder_values_of_questionnaire(
-    db: Database,
-    *,
-    organization_id: str,
-    questionnaire_id: str,
-    application_ids: Sequence[str],
-    test_only: bool,
-    page: Page,
+    db: Database, *, questionnaire_id: str, page: Page, **reach: Unpack[Reach]
 ) -> Rows[Row]:
     return await db.fetch_list(
         f"""select {_RESPONDER_VALUES}
@@ -64,7 +59,7 @@ async def list_responder_values_of_questionnaire(
              where i.organization_id = r.organization_id and i.responder_id = r.responder_id
                and i.questionnaire_id = $2 and i.deleted_time is null and (i.test or not $3))
              and {IS_WHOLE}""",
-        *(organization_id, questionnaire_id, test_only, list(application_ids)),
+        *(reach["organization_id"], questionnaire_id, reach["test_only"], list(reach["application_ids"])),
         page=page,
     )
 

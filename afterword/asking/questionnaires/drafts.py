@@ -3,16 +3,17 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import Annotated, Any, Final, Literal, LiteralString
+from typing import Annotated, Any, Final, Literal, LiteralString, Unpack
 
 import msgspec
 from msgspec import Meta, field
+from msgspec.structs import replace
 
 from afterword import errors, ids
 from afterword.asking import coupons
 from afterword.asking.questionnaires import access, metadata, store as questionnaires_store
 from afterword.asking.questionnaires.store import Questionnaire, Version
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, Part, values_of
 from afterword.core.questionnaires import definition as core_definition, drafts, flow, translations, variables
 from afterword.core.questionnaires.definition import GROUPS_MAX, Definition as DefinitionRecord, texts_of
 from afterword.core.questionnaires.differences import Difference as DifferenceRecord, differences
@@ -90,7 +91,7 @@ async def get_state(db: Database, *, organization_id: str, questionnaire_id: str
 
 
 async def list_overviews(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], from_time: datetime, limit: int, page: Page
+    db: Database, *, from_time: datetime, limit: int, page: Page, **part: Unpack[Part]
 ) -> Rows[Overview]:
     """Questionnaires, with the number of their responses since `from_time`, counted up to `limit`."""
     return await db.records(Overview).fetch_list(
@@ -100,23 +101,13 @@ async def list_overviews(
                   and not r.test and r.submitted_time >= $3 limit $4) r) as response_count
            from {_OF_QUESTIONNAIRES}
            where q.organization_id = $1 and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))""",
-        *(organization_id, list(application_ids), from_time, limit),
+        *(*values_of(part), from_time, limit),
         page=page,
     )
 
 
-async def _insert_draft(
-    db: Database,
-    *,
-    organization_id: str,
-    questionnaire_id: str,
-    base_version_id: str | None,
-    definition: Mapping[str, object],
-    now: datetime,
-    by: str | None,
-    translated_sources: Mapping[str, Mapping[str, str]] | None = None,
-) -> DraftRecord:
-    """Insert the draft, or replace the existing one. `translated_sources`: None to keep them."""
+async def _insert_draft(db: Database, *, draft: DraftRecord) -> DraftRecord:  # any tenant: the draft names it
+    """Insert the draft, or replace the existing one as its next revision; without `translated_sources` these stay."""
     return await db.records(DraftRecord).fetch_one(
         f"""insert into questionnaire_draft as d (organization_id, questionnaire_id, base_version_id, definition,
              updated_time, updated_by, translated_sources)
@@ -128,7 +119,8 @@ async def _insert_draft(
                before = jsonb_build_object('definition', d.definition, 'sources', d.translated_sources),
                translated_sources = coalesce(excluded.translated_sources, d.translated_sources)
            returning {_COLUMNS}""",
-        *(organization_id, questionnaire_id, base_version_id, definition, now, by, translated_sources),
+        *(draft.organization_id, draft.questionnaire_id, draft.base_version_id, draft.definition, draft.updated_time),
+        *(draft.updated_by, draft.translated_sources),
     )
 
 
@@ -259,15 +251,8 @@ async def begin(
     """Create the first draft of a questionnaire: `definition` with the keys of its file, else an empty one."""
     locale = questionnaire.default_locale
     empty = {"default_locale": locale, "locales": [locale], "translations": {}, "groups": [], "pages": {}}
-    return await _insert_draft(
-        db,
-        **questionnaire.key,
-        base_version_id=None,
-        definition=definition or empty,
-        now=now,
-        by=by,
-        translated_sources=None,
-    )
+    draft, _ = await _keep(db, questionnaire, None, definition or empty, sources={}, now=now, by=by)
+    return draft
 
 
 async def settle(
@@ -275,15 +260,8 @@ async def settle(
 ) -> None:
     document = core_definition.document_of(definition)
     if (draft.base_version_id, _encode(draft.definition)) != (version_id, _encode(document)):
-        await _insert_draft(
-            db,
-            organization_id=draft.organization_id,
-            questionnaire_id=draft.questionnaire_id,
-            base_version_id=version_id,
-            definition=document,
-            now=now,
-            by=draft.updated_by,
-        )
+        changed = {"base_version_id": version_id, "definition": document, "updated_time": now}
+        await _insert_draft(db, draft=replace(draft, **changed, translated_sources=None))
 
 
 async def discard(db: Database, *, questionnaire: Questionnaire, expect: errors.Expect = errors.ANY) -> None:
@@ -382,10 +360,16 @@ async def _keep(
         stored = before.base_version_id, _encode(before.definition), before.translated_sources or {}
         if stored == (base, _encode(definition), sources):
             return before, False
-    draft = await _insert_draft(
-        db, **questionnaire.key, base_version_id=base, definition=definition, now=now, by=by, translated_sources=sources
+    made = DraftRecord(
+        **questionnaire.key,
+        base_version_id=base,
+        revision=1,
+        definition=dict(definition),
+        updated_time=now,
+        updated_by=by,
+        translated_sources={locale: dict(texts) for locale, texts in sources.items()},
     )
-    return draft, before is None
+    return await _insert_draft(db, draft=made), before is None
 
 
 def _outdated(

@@ -4,14 +4,14 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Annotated, Any, Final, Literal, LiteralString
+from typing import Annotated, Any, Final, Literal, LiteralString, Unpack
 
 from msgspec import Meta
 from msgspec.structs import asdict, replace
 
 from afterword import errors
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, Part
 from afterword.core.questionnaires import metadata as core
 from afterword.core.questionnaires.metadata import Declared, Kind
 from afterword.core.wire.lists import Page, Rows
@@ -224,18 +224,16 @@ async def get(db: Database, *, caller: Caller, kind: Kind, metadata_id: str) -> 
     return _of_product(kind, metadata_id) or await nouns.get(NAMES[kind], db, caller=caller, key=metadata_id)
 
 
-async def list_definitions(
-    db: Database, *, organization_id: str, kind: Kind, application_ids: Sequence[str] = (), page: Page
-) -> Rows[MetadataDefinition]:
+async def list_definitions(db: Database, *, kind: Kind, page: Page, **part: Unpack[Part]) -> Rows[MetadataDefinition]:
     """Those of the organization and of the product."""
-    products = [_product(one, organization_id) for one in core.PRODUCT if one.kind == kind]
+    products = [_product(one, part["organization_id"]) for one in core.PRODUCT if one.kind == kind]
     return await db.records(MetadataDefinition).fetch_list(
         f"""select {_STORED}, false as read_only from metadata_definition where organization_id = $1 and kind = $2
              and (cardinality($3::text[]) = 0 or application_id is null or application_id = any($3))
            union all
            select {_STORED}, true as read_only
            from jsonb_populate_recordset(null::metadata_definition, $4::jsonb)""",
-        *(organization_id, kind, list(application_ids), products),
+        *(part["organization_id"], kind, list(part["application_ids"]), products),
         page=page,
     )
 

@@ -356,17 +356,18 @@ async def _publish(
         return published
     await _require_types(db, questionnaire, plain)
     count = await store.count_versions(db, **questionnaire.key)
-    return await store.insert_version(
-        db,
+    version = Version(
         **questionnaire.key,
         version_id=ids.ordered(now),
         number=count + 1,
         note=note,
         definition=definition,
         checksum=checksum,
-        now=now,
-        by=actor and actor.actor_id,
+        published_time=now,
+        published_by=actor and actor.actor_id,
     )
+    await store.insert_version(db, version=version)
+    return version
 
 
 async def _require_types(db: Database, questionnaire: Questionnaire, document: Mapping[str, Any]) -> None:

@@ -3,11 +3,13 @@
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Final, LiteralString
+from typing import Annotated, Any, Final, LiteralString, Unpack
 
 import msgspec
+from msgspec.structs import asdict
 
 from afterword import errors
+from afterword.core.organizations.access import Part, values_of
 from afterword.core.questionnaires import definition as core_definition
 from afterword.core.questionnaires.definition import Definition, Texts
 from afterword.core.wire.lists import Column, Listing, Page, Rows
@@ -119,13 +121,11 @@ LISTING: Final = Listing({}, (("created_time", "desc"),), "questionnaire_id", hi
 NEWEST: Final = Page.first(LISTING, limit=200)  # to choose from
 
 
-async def list_questionnaires(
-    db: Database, *, organization_id: str, application_ids: Sequence[str] = (), page: Page = NEWEST
-) -> Rows[Questionnaire]:
+async def list_questionnaires(db: Database, *, page: Page = NEWEST, **part: Unpack[Part]) -> Rows[Questionnaire]:
     return await db.records(Questionnaire).fetch_list(
         f"""select {QUESTIONNAIRE_COLUMNS} from questionnaire
            where organization_id = $1 and (cardinality($2::text[]) = 0 or owner_application_id = any($2))""",
-        *(organization_id, list(application_ids)),
+        *values_of(part),
         page=page,
     )
 
@@ -244,35 +244,16 @@ async def update_questionnaire(
     )
 
 
-async def insert_version(
-    db: Database,
-    *,
-    organization_id: str,
-    version_id: str,
-    questionnaire_id: str,
-    number: int,
-    note: str | None,
-    definition: Definition,
-    checksum: str,
-    now: datetime,
-    by: str | None,
-) -> Version:
-    document = core_definition.document_of(definition)
-    return await db.records(_version).fetch_one(
-        f"""insert into questionnaire_version (organization_id, version_id, questionnaire_id, number, note, definition,
-                                              checksum, published_time, published_by)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning {VERSION_COLUMNS}""",
-        *(organization_id, version_id, questionnaire_id, number, note, document, checksum, now, by),
+async def insert_version(db: Database, *, version: Version) -> None:  # any tenant: the version names it
+    await db.execute(
+        f"""insert into questionnaire_version ({VERSION_COLUMNS})
+           select {VERSION_COLUMNS} from jsonb_populate_record(null::questionnaire_version, $1::jsonb)""",
+        {**asdict(version), "definition": core_definition.document_of(version.definition)},
     )
 
 
 async def list_owners(
-    db: Database,
-    *,
-    organization_id: str,
-    questionnaire_ids: Sequence[str] | None,
-    application_ids: Sequence[str],
-    limit: int,
+    db: Database, *, questionnaire_ids: Sequence[str] | None, limit: int, **part: Unpack[Part]
 ) -> dict[str, str]:
     """These questionnaires (None: any, the newest) of these applications (none: any), each with its application."""
     return await db.fetch_pairs(
@@ -280,7 +261,7 @@ async def list_owners(
            where organization_id = $1 and ($2::text[] is null or questionnaire_id = any($2))
              and (cardinality($3::text[]) = 0 or owner_application_id = any($3))
            order by created_time desc, questionnaire_id limit $4""",
-        *(organization_id, questionnaire_ids, list(application_ids), limit),
+        *(part["organization_id"], questionnaire_ids, list(part["application_ids"]), limit),
     )
 
 

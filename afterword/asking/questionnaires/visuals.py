@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict, astuple, replace
 
 from afterword import errors, ids
 from afterword.asking.questionnaires import access
@@ -41,6 +41,11 @@ class VisualRecord(msgspec.Struct, frozen=True, kw_only=True):
     updated_by: fields.Id | None
 
     lacks_picture: Annotated[bool, Hidden()] = False
+
+    @classmethod
+    def new(cls, *, now: datetime, by: str | None, **columns: Any) -> "VisualRecord":
+        made = {"created_time": now, "updated_time": now, "created_by": by, "updated_by": by}
+        return cls(visual_id=ids.ordered(now), version=1, **made, **columns)
 
     @property
     def problems(self) -> list[dict[str, str]]:
@@ -89,45 +94,22 @@ async def _count_visuals(db: Database, *, organization_id: str, questionnaire_id
     )
 
 
-async def insert_visual(
-    db: Database,
-    *,
-    organization_id: str,
-    visual_id: str,
-    questionnaire_id: str,
-    title: str,
-    active: bool,
-    configuration: Mapping[str, object],
-    now: datetime,
-    by: str | None,
-) -> VisualRecord:
+async def insert_visual(db: Database, *, visual: VisualRecord) -> None:  # any tenant: the visual names it
     """Raises Taken if another one is active."""
-    return await db.records(VisualRecord).fetch_one(
-        f"""insert into questionnaire_visual (organization_id, visual_id, questionnaire_id, title, active,
-             configuration, created_time, updated_time, created_by, updated_by)
-           values ($1, $2, $3, $4, $5, $6, $7, $7, $8, $8) returning {_COLUMNS}""",
-        *(organization_id, visual_id, questionnaire_id, title, active, configuration, now, by),
+    await db.execute(
+        f"insert into questionnaire_visual ({_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+        *astuple(visual)[:-1],
     )
 
 
-async def _update_visual(
-    db: Database,
-    *,
-    organization_id: str,
-    visual_id: str,
-    title: str | None = None,
-    active: bool | None = None,
-    configuration: Mapping[str, object] | None = None,
-    now: datetime,
-    by: str | None,
-) -> VisualRecord:
-    """Set the values that are not None in a locked row. Raises Taken if another is active."""
-    return await db.records(VisualRecord).fetch_one(
-        f"""update questionnaire_visual set title = coalesce($3, title), active = coalesce($4, active),
-             configuration = coalesce($5, configuration), version = version + 1,
-             updated_time = greatest($6, updated_time), updated_by = $7
-           where organization_id = $1 and visual_id = $2 returning {_COLUMNS}""",
-        *(organization_id, visual_id, title, active, configuration, now, by),
+async def _update_visual(db: Database, *, visual: VisualRecord) -> None:
+    """Write a visual whose questionnaire is locked. Raises Taken if another is active."""
+    await db.execute(
+        """update questionnaire_visual set title = $3, active = $4, configuration = $5, version = $6,
+             updated_time = $7, updated_by = $8
+           where organization_id = $1 and visual_id = $2""",
+        *(visual.organization_id, visual.visual_id, visual.title, visual.active, visual.configuration),
+        *(visual.version, visual.updated_time, visual.updated_by),
     )
 
 
@@ -183,14 +165,14 @@ async def create(
     """Create a visual of these columns; an active one deactivates the other. Raises NotFound, Invalid."""
     # The lock lets one transaction at a time change a questionnaire's visuals, so that only one is active.
     questionnaire = await access.lock(db, caller=caller, questionnaire_id=questionnaire_id)
-    key = questionnaire.key
-    new: dict[str, Any] = {**key, **columns}
+    key, by = questionnaire.key, caller.actor_id
     await check(db, caller=caller, configuration=columns["configuration"])
     if await _count_visuals(db, **key) >= VISUALS_MAX:
         raise errors.Invalid.at("", "too_many", f"A questionnaire has at most {VISUALS_MAX} visuals.")
     if columns["active"]:
-        await _update_to_inactive(db, **key, now=now, by=caller.actor_id)
-    made = await insert_visual(db, **new, visual_id=ids.ordered(now), now=now, by=caller.actor_id)
+        await _update_to_inactive(db, **key, now=now, by=by)
+    made = VisualRecord.new(**key, **columns, now=now, by=by)
+    await insert_visual(db, visual=made)
     return await _told(db, made)
 
 
@@ -214,10 +196,12 @@ async def change(
     changed = {name: value for name, value in columns.items() if _text(value) != _text(getattr(before, name))}
     if not changed:
         return await _told(db, before)
-    key = {"organization_id": before.organization_id}
+    by, later = caller.actor_id, max(now, before.updated_time)
     if changed.get("active"):
-        await _update_to_inactive(db, **key, questionnaire_id=questionnaire_id, now=now, by=caller.actor_id)
-    after = await _update_visual(db, **key, visual_id=visual_id, **changed, now=now, by=caller.actor_id)
+        key = {"organization_id": before.organization_id, "questionnaire_id": questionnaire_id}
+        await _update_to_inactive(db, **key, now=now, by=by)
+    after = replace(before, **changed, version=before.version + 1, updated_time=later, updated_by=by)
+    await _update_visual(db, visual=after)
     return await _told(db, after)
 
 

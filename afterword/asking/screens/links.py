@@ -10,7 +10,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.asking.instances import store as instances_store
 from afterword.asking.instances.rendering import logo_url
-from afterword.asking.links import placements, public_links
+from afterword.asking.links import pages, public_links
 from afterword.asking.links.public_links import (
     COUNTED_MAX,
     LINK,
@@ -308,7 +308,7 @@ async def save_box(visit: Visit) -> Response:
 @routes.get(BOX, scope="Public Link.Read")
 async def _box(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
     link = await link_of(visit, db)
-    application = await placements.application_of(db, link=link)
+    application = await pages.application_of(db, link=link)
     permission = previews.Permission(
         link.organization_id, link.questionnaire_id, responder_id=None, ends=int(visit.now.timestamp()) + 3_600
     )

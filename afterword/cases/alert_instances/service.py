@@ -59,9 +59,7 @@ MENTIONABLE_MAX: Final = 1_000  # users
 
 
 async def get(db: Database, *, caller: Caller, alert_instance_id: str, is_locked: bool = False) -> Case:
-    case = await store.get_case(
-        db, **caller.reach, only=caller.only, alert_instance_id=alert_instance_id, is_locked=is_locked
-    )
+    case = await store.get_case(db, **caller.sight, alert_instance_id=alert_instance_id, is_locked=is_locked)
     return errors.found(case, NO_CASE)
 
 
@@ -132,8 +130,7 @@ def _dialled(number: str) -> str:
 
 async def change(db: Database, *, before: Case, changes: Mapping[str, Any], now: datetime) -> Case | None:
     """Change a case that the caller has locked, without history and events; None if nothing changes."""
-    place = {"organization_id": before.organization_id, "alert_instance_id": before.alert_instance_id}
-    return await store.update_case(db, **place, changes=changes, now=now)
+    return await store.update_case(db, **before.key, changes=changes, now=now)
 
 
 async def open_cases(db: Database, *, cases: Sequence[Case], now: datetime) -> None:
@@ -234,9 +231,7 @@ async def comment(db: Database, *, caller: Caller, alert_instance_id: str, body:
         updated_time=now,
     )
     await store.insert_comment(db, comment=written)
-    after = await store.update_comments_count(
-        db, organization_id=case.organization_id, alert_instance_id=alert_instance_id, more=1, now=now
-    )
+    after = await store.update_comments_count(db, **case.key, more=1, now=now)
     mentioned = sorted(await _mentioned(db, case, body)) if "@" in body else []
     more = {"comment_id": written.comment_id, "mentioned_user_ids": mentioned}
     kinds = ("commented", "mentioned") if mentioned else ("commented",)

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final, Literal, LiteralString, get_args
+from typing import Annotated, Any, Final, Literal, LiteralString, Unpack, get_args
 
 import msgspec
 
 from afterword.asking.instances.resources import LeafResult
 from afterword.cases.resources import Severity
+from afterword.core.organizations.access import Reach, Sight, values_of
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import arrays, assigned, columns_of, qualified, within
@@ -63,6 +64,10 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, row: Row) -> "Case":
         return cls(**{name: row[name] for name in cls.__struct_fields__})
+
+    @property
+    def key(self) -> dict[str, str]:
+        return {"organization_id": self.organization_id, "alert_instance_id": self.alert_instance_id}
 
     @property
     def waiting(self) -> bool:
@@ -122,20 +127,13 @@ _COMMENT_COLUMNS: Final = columns_of(Comment)
 
 
 async def get_case(
-    db: Database,
-    *,
-    organization_id: str,
-    alert_instance_id: str,
-    application_ids: Sequence[str] = (),
-    test_only: bool = False,
-    only: Sequence[str] | None = None,
-    is_locked: bool = False,
+    db: Database, *, alert_instance_id: str, is_locked: bool = False, **sight: Unpack[Sight]
 ) -> Case | None:
     """Test data have no cases."""
     query: LiteralString = f"{_VISIBLE} and i.alert_instance_id = $4 and {within('i.instance_id', '$5')}"
     return await db.records(Case.of).fetch_row(
         f"{query} for no key update of i" if is_locked else query,
-        *(organization_id, list(application_ids), test_only, alert_instance_id, only),
+        *(*values_of(sight), sight["test_only"], alert_instance_id, sight["only"]),
     )
 
 
@@ -146,26 +144,15 @@ async def get_application_id(db: Database, *, organization_id: str, alert_id: st
     )
 
 
-async def list_cases(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], test_only: bool, page: Page
-) -> Rows[Case]:
-    return await db.records(Case.of).fetch_list(_VISIBLE, organization_id, list(application_ids), test_only, page=page)
+async def list_cases(db: Database, *, page: Page, **reach: Unpack[Reach]) -> Rows[Case]:
+    return await db.records(Case.of).fetch_list(_VISIBLE, *values_of(reach), reach["test_only"], page=page)
 
 
-async def count_cases(
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    test_only: bool,
-    only: Sequence[str] | None,
-    user_id: str | None,
-    now: datetime,
-) -> dict[str, int]:
+async def count_cases(db: Database, *, user_id: str | None, now: datetime, **sight: Unpack[Sight]) -> dict[str, int]:
     """The open cases by `open`, `overdue`, `unassigned`, `mine`, `waiting` and `call_back`."""
     row = await db.fetch_one(
         f"select {_SUMS} from ({_VISIBLE} and i.resolved_time is null and {within('i.instance_id', '$6')}) c",
-        *(organization_id, list(application_ids), test_only, user_id, now, only),
+        *(*values_of(sight), sight["test_only"], user_id, now, sight["only"]),
     )
     return dict(row)
 
@@ -471,9 +458,6 @@ _SELECTED: Final[LiteralString] = f"""(
 async def list_selected(
     db: Database,
     *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    test_only: bool,
     selection: Selection,
     from_time: datetime,
     to_time: datetime,
@@ -481,6 +465,7 @@ async def list_selected(
     key: str | None,
     after: tuple[datetime, str] | None,
     limit: int,
+    **reach: Unpack[Reach],
 ) -> list[WorkItem]:
     """The cases behind a figure, the newest first, behind the key `after`; `key`: of the group, None without a value.
 
@@ -493,7 +478,7 @@ async def list_selected(
              when 'severity' then c.severity when 'cause' then c.cause when 'remedy' then c.remedy end)
              and (c.created_time < $9 or (c.created_time = $9 and c.alert_instance_id > $10))
            order by c.created_time desc, c.alert_instance_id limit $11""",
-        *(organization_id, list(application_ids), test_only, from_time, to_time, selection),
+        *(*values_of(reach), reach["test_only"], from_time, to_time, selection),
         *(group_by, key, before, last, limit),
     )
 
@@ -501,15 +486,12 @@ async def list_selected(
 async def list_work(
     db: Database,
     *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    test_only: bool,
-    only: Sequence[str] | None,
     tab: str,
     user_id: str | None,
     now: datetime,
     after: tuple[datetime, str] | None,
     limit: int,
+    **sight: Unpack[Sight],
 ) -> list[WorkItem]:
     """Open cases, the longest due first, behind the key `after`; `tab` chooses some, any other than these all of them.
 
@@ -523,38 +505,22 @@ async def list_work(
              when 'call_back' then c.call_back_time is not null else true end
              and ({_DUE}, c.alert_instance_id) > ($7::timestamptz, $8) and {within("c.instance_id", "$10")}
            order by {_DUE}, c.alert_instance_id limit $9""",
-        *(organization_id, list(application_ids), test_only, tab, now, user_id, due, key, limit, only),
+        *(*values_of(sight), sight["test_only"], tab, now, user_id, due, key, limit, sight["only"]),
     )
 
 
 async def list_closed(
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    test_only: bool,
-    only: Sequence[str] | None,
-    before: datetime,
-    since: datetime,
-    limit: int,
+    db: Database, *, before: datetime, since: datetime, limit: int, **sight: Unpack[Sight]
 ) -> list[WorkItem]:
     return await db.records(WorkItem).fetch(
         f"""{_WORK} and c.resolved_time < $4 and c.created_time >= $5 and {within("c.instance_id", "$7")}
            order by c.resolved_time desc, c.alert_instance_id limit $6""",
-        *(organization_id, list(application_ids), test_only, before, since, limit, only),
+        *(*values_of(sight), sight["test_only"], before, since, limit, sight["only"]),
     )
 
 
-async def get_work(
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    test_only: bool,
-    only: Sequence[str] | None,
-    alert_instance_id: str,
-) -> WorkItem | None:
+async def get_work(db: Database, *, alert_instance_id: str, **sight: Unpack[Sight]) -> WorkItem | None:
     return await db.records(WorkItem).fetch_row(
         f"{_WORK} and c.alert_instance_id = $4 and {within('c.instance_id', '$5')}",
-        *(organization_id, list(application_ids), test_only, alert_instance_id, only),
+        *(*values_of(sight), sight["test_only"], alert_instance_id, sight["only"]),
     )

@@ -296,7 +296,7 @@ async def list_rules(visit: Visit, db: Database) -> Response:
                 {
                     "url": f"{PATH}/{one.alert_id}",
                     "title": one.title,
-                    "state": "" if one.active else words("off"),
+                    "active": one.active,
                     "open": words.plural("{n} open case", "{n} open cases", one.open_count),
                     "more": _sentence(visit, one, subjects),
                 }

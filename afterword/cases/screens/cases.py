@@ -25,7 +25,7 @@ from afterword.cases.statuses import STATUS, title_of
 from afterword.console.answers import ShownResponse, answers_of, note_person
 from afterword.console.inputs import same_version
 from afterword.console.screens import DOMAIN, Screens, Undo, Visit
-from afterword.core.organizations.access import Reach
+from afterword.core.organizations.access import Sight
 from afterword.core.text import placeholders
 from afterword.core.wire import times
 from afterword.core.wire.lists import Page
@@ -246,12 +246,12 @@ CHANGED: Final[Marked] = (
 async def list_cases(visit: Visit, db: Database) -> Response:
     tab = visit.query.get("tab", "")
     tab, application = tab if tab in TABS else "open", visit.query.get("application", "")[:ID_CHARACTERS_MAX]
-    reach = Reach(**visit.caller.reach)
+    sight = visit.caller.sight
     if application:
-        own = reach["application_ids"]
-        reach["application_ids"] = [application if not own or application in own else ""]
-    counts = await store.count_cases(db, **reach, only=visit.caller.only, user_id=visit.caller.user_id, now=visit.now)
-    found = await _listed(visit, db, tab, reach)
+        own = sight["application_ids"]
+        sight["application_ids"] = [application if not own or application in own else ""]
+    counts = await store.count_cases(db, **sight, user_id=visit.caller.user_id, now=visit.now)
+    found = await _listed(visit, db, tab, sight)
     has_figures = visit.may_open(case_figures.FIGURES)
     figures = await case_figures.figures_of(visit, db, days=FIGURES_DAYS, group=None) if has_figures else None
     rows = [row_of(visit, one) for one in found[:ROWS]]
@@ -410,15 +410,14 @@ async def _comment(visit: Visit, db: Database, body: str) -> None:
     await alert_instances.comment(db, caller=visit.caller, **visit.ids, body=body, now=visit.now)
 
 
-async def _listed(visit: Visit, db: Database, tab: str, reach: Reach) -> list[WorkItem]:
+async def _listed(visit: Visit, db: Database, tab: str, sight: Sight) -> list[WorkItem]:
     key = read_key(visit.query.get("after", ""))
     if tab == "closed":
         before, since = key[0] if key else visit.now, visit.now - CLOSED
-        return await store.list_closed(db, **reach, only=visit.caller.only, before=before, since=since, limit=ROWS + 1)
+        return await store.list_closed(db, **sight, before=before, since=since, limit=ROWS + 1)
     return await store.list_work(
         db,
-        **reach,
-        only=visit.caller.only,
+        **sight,
         tab=tab,
         user_id=visit.caller.user_id,
         now=visit.now,
@@ -434,7 +433,7 @@ def _key_of(item: WorkItem, tab: str) -> str:
 
 async def _item(visit: Visit, db: Database) -> WorkItem:
     caller = visit.caller
-    item = await store.get_work(db, **caller.reach, only=caller.only, alert_instance_id=visit.id("alert_instance_id"))
+    item = await store.get_work(db, **caller.sight, alert_instance_id=visit.id("alert_instance_id"))
     return errors.found(item, "There is no such case.")
 
 
@@ -447,7 +446,7 @@ async def _page(visit: Visit, db: Database, *, refusal: errors.Refusal | None = 
     )
     statuses = await nouns.every(STATUS, db, **visit.caller.part)
     assignees = await assignments.list_assignees(
-        db, organization_id=organization_id, application_id=item.application_id, instance_id=item.instance_id or ""
+        db, **visit.caller.part, application_id=item.application_id, instance_id=item.instance_id or ""
     )
     settings = await nouns.get(SETTINGS, db, caller=visit.caller, key=organization_id)
     response = (

@@ -51,7 +51,7 @@ def read_answers(value: object, pointer: str, context: Context) -> list[NamedAns
 
 
 class AnswerSheet:
-    """The questions of a version as answers of other systems name them: by id or key, choices by value or label.
+    """The questions of a version as answers of other systems name them: by id, key or code; choices by code or label.
 
     Nothing is required, since another questionnaire asked.
     """
@@ -59,18 +59,21 @@ class AnswerSheet:
     def __init__(self, definition: Definition) -> None:
         self._questions: dict[str, Question] = {}
         self._labels: dict[str, Mapping[str, int]] = {}
+        self._codes: dict[str, Mapping[str, int]] = {}
         self._rows: dict[str, Mapping[str, str]] = {}
         for one in definition.questions():
             question = replace(one, required=False)
             self._questions[one.question_id] = question
-            if one.key is not None:
-                self._questions.setdefault(one.key, question)
+            for name in filter(None, (one.key, one.code)):
+                self._questions.setdefault(name, question)
             if one.shape in CHOSEN:
                 translated = [texts.choices.items() for texts in one.translations.values()]
                 labels = [(choice.value, choice.label) for choice in one.choices]
                 self._labels[one.question_id] = _unambiguous(labels + [each for texts in translated for each in texts])
+                self._codes[one.question_id] = {choice.code: choice.value for choice in one.choices if choice.code}
             if one.rows:
-                named = [(row.row_id, text) for row in one.rows for text in (row.row_id, row.key, row.label) if text]
+                texts_of = {row.row_id: (row.row_id, row.key, row.code, row.label) for row in one.rows}
+                named = [(row_id, text) for row_id, texts in texts_of.items() for text in texts if text]
                 translated_rows = [each for texts in one.translations.values() for each in texts.rows.items()]
                 self._rows[one.question_id] = _unambiguous(named + translated_rows)
 
@@ -101,22 +104,20 @@ class AnswerSheet:
 
     def _chosen(self, question: Question, value: Any) -> object:
         """The value with the numbers of choices in the place of their labels. Raises InvalidAnswer."""
-        labels = self._labels[question.question_id]
         if is_array(value):
-            return [_value_of(labels, one) for one in value]
+            return [self._value(question, one) for one in value]
         if not is_object(value):
-            return _value_of(labels, value)
-        rows = self._rows.get(question.question_id, {})
-        return {rows.get(_folded(name), name): _value_of(labels, one) for name, one in value.items() if one is not None}
+            return self._value(question, value)
+        rows, given = self._rows.get(question.question_id, {}), [pair for pair in value.items() if pair[1] is not None]
+        return {rows.get(_folded(name), name): self._value(question, one) for name, one in given}
 
-
-def _value_of(labels: Mapping[str, int], value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    found = labels.get(_folded(value))
-    if found is None:
-        raise InvalidAnswer("unknown_value", _NO_CHOICE)
-    return found
+    def _value(self, question: Question, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        found = self._codes[question.question_id].get(value) or self._labels[question.question_id].get(_folded(value))
+        if found is None:
+            raise InvalidAnswer("unknown_value", _NO_CHOICE)
+        return found
 
 
 def _unambiguous(named: Sequence[tuple[Name, str]]) -> dict[str, Name]:

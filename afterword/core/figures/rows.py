@@ -8,10 +8,18 @@ from typing import Any, Final, Literal
 import msgspec
 
 from afterword.core.figures import periods
-from afterword.core.figures.cells import Basis, read_group
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.periods import Period
-from afterword.core.figures.reports import BOUNCED, EACH_QUESTION, RATES, STAGES, Line, RequestedMetric
+from afterword.core.figures.reports import (
+    BOUNCED,
+    EACH_QUESTION,
+    RATES,
+    STAGES,
+    Basis,
+    Line,
+    RequestedMetric,
+    read_group,
+)
 from afterword.core.questionnaires.question_types import TYPES, Question
 
 RowKey = Mapping[str, str | int | None]  # of a row as it is shown, by the names of its groups

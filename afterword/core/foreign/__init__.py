@@ -8,8 +8,10 @@ import msgspec
 from afterword.core.foreign import formbricks, limesurvey, qualtrics, surveyjs, typeform, xlsform
 from afterword.core.foreign.parts import BYTES_MAX, Format, Line, Read, unreadable
 from afterword.core.foreign.settling import settle
+from afterword.core.wire import tables
 from afterword.errors import Sentence, TooLarge
 
+DIRECTORY_BYTES: Final = 10_000  # at the end of an archive, with the names of its files
 FORMATS: Final[tuple[Format, ...]] = (
     limesurvey.STRUCTURE,
     limesurvey.TABLE,
@@ -45,6 +47,8 @@ def format_of(content: bytes) -> Format | None:
     """The format of a file, by its content; None where it is of no other system. Raises TooLarge, Invalid."""
     if len(content) > BYTES_MAX:
         raise TooLarge(Sentence("The file is larger than {n} bytes.", n=BYTES_MAX))
+    if content.startswith(tables.BEGINNING) and b".lss" in content[-DIRECTORY_BYTES:]:
+        raise unreadable("This is an archive of LimeSurvey. Open it as a ZIP file, and bring the .lss that is in it.")
     found = [one for one in FORMATS if one.is_of(content)]
     if found[1:]:
         names = " + ".join(one.label for one in found)

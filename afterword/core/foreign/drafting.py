@@ -138,9 +138,13 @@ def _found(condition: Condition | None) -> Condition:
 
 
 class Draft(msgspec.Struct):
-    """A document in the making. `languages`: our locales by the names of the file, the default first."""
+    """A document in the making. `languages`: our locales by the names of the file, the default first.
+
+    `pipe_of`: gives the pipe for the texts of each thing that is begun, whose entry it gets.
+    """
 
     languages: dict[str, str]
+    pipe_of: Callable[[Entry], Pipe] | None = None
     read: Read = msgspec.field(default_factory=Read)
     keys: Keys = msgspec.field(default_factory=Keys)
     asked: dict[str, Subject] = msgspec.field(default_factory=dict[str, Subject])
@@ -179,9 +183,14 @@ class Draft(msgspec.Struct):
 
     def begin(self, kind: Kind, place: str, title: object, source: Mapping[str, Any] | None = None) -> "Making":
         """Begins a question, an ending or a text, whose line says what becomes of it."""
-        key = self.keys.give(place) if kind in {"question", "ending"} else ""
-        item = {"key": key} if kind == "question" else {}
-        return Making(self, Entry(kind, place, self.text(title) or place, key), source or {}, item=item)
+        named = self.named(place) if kind in {"question", "ending"} else {}
+        entry = Entry(kind, place, self.text(title) or place, named.get("key", ""))
+        pipe = self.pipe_of(entry) if self.pipe_of else None
+        return Making(self, entry, source or {}, pipe, item=named if kind == "question" else {})
+
+    def named(self, name: str) -> Item:
+        """A key for a question or an ending, and its name in the file where that is another."""
+        return parts.coded("key", self.keys.give(name), name)
 
     def leave_out(self, kind: Kind, place: str, title: object, name: str) -> None:
         self.read.leave_out(kind, place, self.text(title) or place, NOTHING_LIKE, name=name[:100])
@@ -271,9 +280,10 @@ class Making(msgspec.Struct):
         item["type"] = kind
         if len(values) == 1 and kind in {"single_choice", "multiple_choice"}:
             self.entry.changed("It has one choice alone, so it became a tick.")
+            item["code"] = f"{item.get('code', item['key'])}_{labels[0][0]}"[:LABEL_CHARACTERS_MAX]  # as of a column
             self.put_consent(labels[0][1])
             return dict.fromkeys(values, True)
-        self._labelled("choices", "value", {values[code]: one for code, one in labels})
+        self._labelled("choices", "value", values, labels)
         if kind == "single_choice" and len(values) > CHOICES_MAX:
             item["style"] = "dropdown"
         return {**values}
@@ -307,19 +317,19 @@ class Making(msgspec.Struct):
         """Sets the rows, and gives our keys by code."""
         keys, labels = Keys(), self._once(labels)
         given = {code: keys.give(code, "r") for code, _ in labels}
-        self._labelled("rows", "key", {given[code]: one for code, one in labels})
+        self._labelled("rows", "key", given, labels)
         return given
 
-    def _labelled(self, group: str, identity: str, labels: Mapping[Any, object]) -> None:
-        self.item[group] = [{identity: value, "label": str(value)} for value in labels]
-        for one, label in zip(self.item[group], labels.values(), strict=True):
+    def _labelled(self, group: str, name: str, given: Mapping[str, Any], labels: Sequence[tuple[str, object]]) -> None:
+        self.item[group] = [{**parts.coded(name, given[code], code), "label": str(given[code])} for code in given]
+        for one, label in zip(self.item[group], dict(labels).values(), strict=True):
             for locale, written in self.draft.texts(label).items():
                 text = self.entry.text(written, LABEL_CHARACTERS_MAX)
                 if text and locale == self.draft.locale:
                     one["label"] = text
                 elif text:
                     own = self.item.setdefault("translations", {}).setdefault(locale, {})
-                    own.setdefault(group, {})[str(one[identity])] = text
+                    own.setdefault(group, {})[str(one[name])] = text
 
     def mark(self, codes: Mapping[str, int | bool], other: Iterable[str], exclusive: Iterable[str] = ()) -> None:
         """Marks the choices that open a text, and of several those that exclude the others."""
@@ -329,6 +339,20 @@ class Making(msgspec.Struct):
                 one["other"] = True
             elif self.item["type"] == "multiple_choice" and one["value"] in alone:
                 one["exclusive"] = True
+
+    def put_list(
+        self, *, is_dropdown: bool = False, is_random: bool = False, least: object = None, most: object = None
+    ) -> None:
+        """Sets how its choices are shown, and how many people may take; a tick has neither."""
+        item, count = self.item, len(self.item.get("choices", ()))
+        if is_dropdown and item["type"] == "single_choice":
+            item["style"] = "dropdown"
+        if is_random and count:
+            item["randomize"] = True
+        low, high = (min(int(figure(bound) or 0), count) for bound in (least, most))
+        bounds = {"choices_min": low if low <= (high or count) else 0, "choices_max": high}
+        if item["type"] == "multiple_choice":
+            item |= {name: bound for name, bound in bounds.items() if bound > 0}
 
     def put_fields(self, kind: str, names: Sequence[str]) -> Item:
         """Sets the fields of a contact or an address, and gives members of its `Subject`."""
@@ -460,11 +484,6 @@ def figure(value: object) -> int | float | None:
 def items(value: object) -> list[dict[str, Any]]:
     """The objects of a JSON list."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
-def strings(value: object) -> list[str]:
-    """The texts of a JSON list."""
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 
 def names_of(found: Mapping[str, object], names: Iterable[str]) -> str:

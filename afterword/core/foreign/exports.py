@@ -4,6 +4,7 @@ Jumps become conditions of the questions that they pass over, since the others h
 the report tells each thing that the other system cannot hold.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
@@ -29,6 +30,7 @@ NOT_WRITTEN: Final = "{name} cannot express this condition, so it is left out."
 NO_SCORE: Final = "{name} has no question of this kind, so it became a choice of the same numbers."
 NO_FIELDS: Final = "{name} has no question of this kind, so it became a text for each field."
 WORDS_STAND: Final = "{name} does not know this value, so the words for a missing value stand there: {value}."
+ANYTHING: Final = re.compile(r"(?s:.+)")
 LEAVES_MAX: Final = 200
 TOO_LONG: Final = Leaf("", "")  # in place of a condition of more comparisons, which nobody can write
 
@@ -141,6 +143,12 @@ class Writer:
         if kind != "question" or found is None:
             raise Unwritable
         return found, part
+
+
+def code_of(question: Question, value: object, allowed: re.Pattern[str] = ANYTHING) -> object:
+    """The code that a choice had, where the other system takes it; else its value."""
+    choice = question.choice(value)
+    return choice.code if choice and choice.code and allowed.fullmatch(choice.code) else value
 
 
 def _label(texts: Translation, group: str, value: int | str) -> str | None:

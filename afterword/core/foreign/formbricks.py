@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from afterword.core.foreign import drafting, parts
-from afterword.core.foreign.drafting import Draft, Item, Making, Unreadable, items, joined, members, names_of, strings
+from afterword.core.foreign.drafting import Draft, Item, Making, Unreadable, items, joined, members, names_of
 from afterword.core.foreign.parts import NAMES, Condition, Entry, Pipe, Read
 from afterword.core.questionnaires import endings
 from afterword.core.questionnaires.definition import PAGE_CHARACTERS_MAX
@@ -92,13 +92,14 @@ class _Block(msgspec.Struct):
 class _Reader:
     def __init__(self, survey: dict[str, Any], draft: Draft) -> None:
         self.survey, self.draft = survey, draft
-        self.hidden = set(strings(members(survey.get("hiddenFields")).get("fieldIds")))
+        self.hidden = {str(one) for one in members(survey.get("hiddenFields")).get("fieldIds") or ()}
         self.blocks = [_Block(str(one.get("id", "")), one) for one in items(survey["blocks"])]
         self.places = {block.name: index for index, block in enumerate(self.blocks)}
         self.cards = {str(one.get("id", "")): one for one in items(survey.get("endings"))}
 
     def read(self) -> Read:
         survey, draft = self.survey, self.draft
+        draft.pipe_of = self._pipe
         if not items(survey.get("languages")) and not survey.get("defaultLanguage"):
             language = draft.begin("setting", "languages", "")
             language.entry.said("The file does not name its language, so it counts as {name}.", name=draft.locale)
@@ -124,7 +125,6 @@ class _Reader:
             draft.leave_out("question", name, element.get("headline"), "cal")
             return
         one = draft.begin("question", name, element.get("headline"), element)
-        one.pipe = self._pipe(one.entry)
         one.item |= {"type": "statement", "required": element.get("required") is True}
         one.put_title(element.get("headline"), element.get("subheader"))
         one.lose(names_of(element, ("imageUrl", "videoUrl")))
@@ -282,7 +282,7 @@ class _Reader:
     def _card(self, one: Making, card: Mapping[str, Any]) -> Item:
         """An ending, or a button that became one."""
         link = str(card.get("buttonLink") or card.get("url") or "")
-        one.item["key"], one.pipe = one.entry.key, self._pipe(one.entry)
+        one.item["key"] = one.entry.key
         one.entry.key = one.entry.key if one.entry.kind == "ending" else ""
         one.put("title", card.get("headline"), endings.TITLE_CHARACTERS_MAX)
         one.put("text", card.get("subheader"), endings.TEXT_CHARACTERS_MAX)
@@ -359,17 +359,9 @@ def _choice(one: Making) -> Item:
     kind = {"multipleChoiceSingle": "single_choice", "ranking": "ranking"}.get(kind, "multiple_choice")
     codes = one.put_choices(kind, [(str(each.get("id")), each.get("label")) for each in items(source.get("choices"))])
     one.mark(codes, {"other"}, {"none"})
-    if source.get("shuffleOption", "none") != "none":
-        one.item["randomize"] = True
-    if source.get("displayType") == "dropdown" and one.item["type"] == "single_choice":
-        one.item["style"] = "dropdown"
-    if one.item["type"] == "multiple_choice":
-        least, most = _bound(source, "minSelections", "min"), _bound(source, "maxSelections", "max")
-        one.item |= {
-            name: min(int(bound), len(codes))
-            for name, bound in (("choices_min", least), ("choices_max", most))
-            if bound
-        }
+    is_random, is_dropdown = source.get("shuffleOption", "none") != "none", source.get("displayType") == "dropdown"
+    least, most = _bound(source, "minSelections", "min"), _bound(source, "maxSelections", "max")
+    one.put_list(is_dropdown=is_dropdown, is_random=is_random, least=least, most=most)
     return {"codes": codes}
 
 
@@ -418,8 +410,7 @@ def _matrix(one: Making) -> Item:
         for name in ("rows", "columns")
     )
     keys, codes = one.put_rows(rows), one.put_choices("matrix", columns)
-    if one.source.get("shuffleOption", "none") != "none":
-        one.item["randomize"] = True
+    one.put_list(is_random=one.source.get("shuffleOption", "none") != "none")
     return {
         "codes": {str(int(code) - 1): value for code, value in codes.items()},
         "parts": {str(int(code) - 1): key for code, key in keys.items()},

@@ -9,11 +9,11 @@ from typing import Any, Final
 import msgspec
 
 from afterword.core.foreign import expressions, limesurvey_file, parts
-from afterword.core.foreign.drafting import Draft, Item, Making, Subject, Unreadable, condition_of, figure
+from afterword.core.foreign.drafting import Draft, Item, Subject, Unreadable, condition_of, figure
 from afterword.core.foreign.expressions import Tree
 from afterword.core.foreign.limesurvey_file import Survey, Thing
 from afterword.core.foreign.limesurvey_questions import SETTINGS, Maker, Names, count_of, old_name
-from afterword.core.foreign.parts import Condition, Entry, Format, Kind, Pipe, Read, plain
+from afterword.core.foreign.parts import Condition, Entry, Format, Pipe, Read, plain
 from afterword.core.questionnaires.definition import PAGE_CHARACTERS_MAX, QUESTIONS_MAX
 from afterword.core.questionnaires.endings import LABEL_CHARACTERS_MAX, QUOTA_RESPONSES_MAX, TEXT_CHARACTERS_MAX
 from afterword.core.questionnaires.question_types import DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX, TYPES
@@ -72,8 +72,9 @@ class _Reader(msgspec.Struct):
 
     def read(self) -> Read:
         draft, texts = self.draft, self.survey.texts
+        draft.pipe_of = self._pipe
         self._read_languages()
-        about, pages = self._begin("text", "survey", texts["title"]), self._begin("text", "pages", "")
+        about, pages = self.draft.begin("text", "survey", texts["title"]), self.draft.begin("text", "pages", "")
         about.put("title", texts["title"], TITLE_CHARACTERS_MAX)
         about.put("description", texts["description"], DESCRIPTION_CHARACTERS_MAX)
         about.end()
@@ -93,11 +94,6 @@ class _Reader(msgspec.Struct):
         by_locale = {locale: page for locale, page in ((draft.locale, pages.item), *others.items()) if page}
         return draft.finish(**about.item, pages=by_locale, endings=[one for one in endings if one])
 
-    def _begin(self, kind: Kind, place: str, title: object) -> Making:
-        one = self.draft.begin(kind, place, title)
-        one.pipe = self._pipe(one.entry)
-        return one
-
     def _read_languages(self) -> None:
         """The first one is that in which the survey was written; texts of no language are of it."""
         settings = self.survey.settings
@@ -113,7 +109,7 @@ class _Reader(msgspec.Struct):
     def _group(self, group: Thing, short: Collection[str]) -> None:
         name = self.draft.text(group.texts["group_name"]) or "group"
         always = self._condition(group["grelevance"], Entry("condition", name))
-        one = self._begin("text", name, name)
+        one = self.draft.begin("text", name, name)
         one.item = self.draft.group(name)
         one.put("title", group.texts["group_name"], TITLE_CHARACTERS_MAX)
         one.put("description", group.texts["description"], DESCRIPTION_CHARACTERS_MAX)
@@ -201,7 +197,7 @@ class _Reader(msgspec.Struct):
 
     def _quota(self, quota: Thing) -> Item:
         """An ending with a number of responses."""
-        one = self._begin("ending", quota["name"], quota["name"])
+        one = self.draft.begin("ending", quota["name"], quota["name"])
         limit = int(figure(quota["qlimit"]) or 0)
         try:
             condition = self._of_text(quota["relevance"])

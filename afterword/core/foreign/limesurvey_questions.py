@@ -73,9 +73,9 @@ class Maker(msgspec.Struct):
 
     def question(self, kind: str, *codes: str, label: Texts | None = None, **members: Any) -> Making:
         """A question with the texts of theirs, and of its part `label` behind them."""
-        key = self.draft.keys.give("_".join([self.thing.code or "q", *filter(None, codes)]))
+        named = self.draft.named("_".join([self.thing.code or "q", *filter(None, codes)]))
         is_required = self.thing["mandatory"] in {"Y", "S"} and kind != "statement"
-        one = Making(self.draft, self.entry, {}, self.pipe, {"key": key, "type": kind, "required": is_required})
+        one = Making(self.draft, self.entry, {}, self.pipe, {**named, "type": kind, "required": is_required})
         titles, helps = dict(self.thing.texts["question"]), dict(self.thing.texts["help"])
         for name in self.draft.languages if label else ():
             title, part = self.said(self.thing.texts["question"], name), self.said(label or {}, name)
@@ -150,8 +150,7 @@ class Maker(msgspec.Struct):
             if points and abs(points) <= POINTS_MAX and kind != "ranking":
                 choice["points"] = int(points)
         is_random = self.thing.setting("random_order") in {"1", "2"} or self.thing.setting("answer_order") == "random"
-        if is_random and "choices" in one.item:
-            one.item["randomize"] = True
+        one.put_list(is_dropdown=self.thing["type"] == "!", is_random=is_random)
         return one.subject(codes=codes)
 
     def number(self, name: str) -> int | float | None:
@@ -242,8 +241,6 @@ def _single_choice(maker: Maker) -> Subject | None:
         return None
     question = maker.question("single_choice")
     subject = maker.choices(question, answers)
-    if kind == "!" and subject.type == "single_choice":
-        question.item["style"] = "dropdown"
     maker.name("other", subject, OTHER)
     if kind == "O":
         comment = maker.question("text", "comment", label=maker.words("comment"), required=False)
@@ -257,12 +254,7 @@ def _multiple_choice(maker: Maker) -> Subject | None:
         return None
     question = maker.question("multiple_choice")
     subject = maker.choices(question, rows)
-    least, most = (maker.number(f"{name}_answers") or 0 for name in ("min", "max"))
-    count = len(question.item.get("choices", ()))
-    if 0 < most <= count:
-        question.item["choices_max"] = int(most)
-    if 0 < least <= (most or count):
-        question.item["choices_min"] = int(least)
+    question.put_list(least=maker.number("min_answers"), most=maker.number("max_answers"))
     for code in subject.codes:
         maker.name("other" if code == OTHER else code, subject, code)
     maker.names[f"that.{thing.code}"] = subject, ""

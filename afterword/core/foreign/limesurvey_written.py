@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Final
 
-from afterword.core.foreign.exports import NO_FIELDS, NO_SCORE, PAGES, Source, Unwritable, Writer, Written, shown_when
+from afterword.core.foreign import exports
+from afterword.core.foreign.exports import NO_FIELDS, NO_SCORE, PAGES, Source, Unwritable, Written, code_of, shown_when
 from afterword.core.foreign.parts import NAMES
 from afterword.core.questionnaires.conditions import Leaf
 from afterword.core.questionnaires.endings import localized
@@ -20,6 +21,7 @@ VERSION: Final = 500  # of its database, from which on texts stand in tables of 
 SURVEY: Final = 100_001  # another number is given where a survey has this one
 CODE_CHARACTERS_MAX: Final = 20
 OTHER: Final = "-oth-"
+_ANSWER: Final = re.compile("[A-Za-z0-9]{1,5}")  # the code of a choice
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _OPERATORS: Final[Mapping[str, str]] = NAMES["limesurvey"]["signs"]
 _TYPES: Final[Mapping[str, str]] = NAMES["limesurvey"]["types"]
@@ -41,7 +43,7 @@ def written(source: Source) -> Written:
 
 
 @dataclass(slots=True)
-class _Writer(Writer):
+class _Writer(exports.Writer):
     rows: defaultdict[str, list[Row]] = field(default_factory=lambda: defaultdict[str, list[Row]](list))
     codes: set[str] = field(default_factory=set[str])
     below: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict[str, list[str]](list))  # by question
@@ -49,7 +51,7 @@ class _Writer(Writer):
     def document(self) -> str:
         definition = self.definition
         for one in definition.questions():
-            self.names[one.question_id] = self._code(one.key or one.question_id, self.codes)
+            self.names[one.question_id] = self._code(one.code or one.key or one.question_id, self.codes)
         shown = shown_when(definition)
         for order, group in enumerate(definition.groups, start=1):
             hidden = "" if group.enabled else "0"
@@ -138,8 +140,10 @@ class _Writer(Writer):
                 found |= {"slider_rating": 1} if question.style == "stars" and kind == "5" else {}
             case "choice" if question.style == "dropdown":
                 kind = "!"
-            case "choices" if excluding := [str(one.value) for one in question.choices if one.exclusive]:
-                found["exclude_all_others"] = ";".join(excluding)
+            case "choices" if excluding := [
+                code_of(question, one.value, _ANSWER) for one in question.choices if one.exclusive
+            ]:
+                found["exclude_all_others"] = ";".join(map(str, excluding))
             case "text" if not question.multiline:
                 kind = "S"
             case "number" if not question.decimals:
@@ -169,9 +173,11 @@ class _Writer(Writer):
             below = [(name, dict.fromkeys(self.definition.locales, label)) for name, label in names.items()]
         else:
             below = [(one.row_id, self.labels(question, "rows", one.row_id, one.label)) for one in question.rows]
-        keys = {one.row_id: one.key or one.row_id for one in question.rows}
+        keys = {one.row_id: one.code or one.key or one.row_id for one in question.rows}
+        keys |= {str(one.value): str(code_of(question, one.value, _ANSWER)) for one in own}
         for order, (value, texts) in enumerate(below, start=1):
-            code = value if value.isdecimal() else self._code(keys.get(value, value), given)
+            code = keys.get(value, value)
+            code = code if code.isdecimal() else self._code(code, given)
             self.names[f"{identity}{value}"] = code
             self.below[identity].append(value)
             self._add(
@@ -185,8 +191,9 @@ class _Writer(Writer):
         ends = {question.scale[0]: "low_label", question.scale[-1]: "high_label"} if question.scale else {}
         own = own or [Choice(value, str(value)) for value in question.scale]
         for order, choice in enumerate(own if kind in {"L", "!", "F", "R"} else (), start=1):
+            code = code_of(question, choice.value, _ANSWER)
             self._add(
-                "answers", aid=qid * 1_000 + order, qid=qid, code=choice.value, sortorder=order,
+                "answers", aid=qid * 1_000 + order, qid=qid, code=code, sortorder=order,
                 assessment_value=choice.points or 0, scale_id=0,
             )  # fmt: skip
             texts = self.labels(question, "choices", choice.value, choice.label)
@@ -223,7 +230,7 @@ class _Writer(Writer):
             return f'"{OTHER}"'
         if '"' in str(value):
             raise Unwritable
-        return str(value) if question.shape in {"number", "scale"} else f'"{value}"'
+        return str(value) if question.shape in {"number", "scale"} else f'"{code_of(question, value, _ANSWER)}"'
 
     # The survey itself
 

@@ -13,8 +13,8 @@ from typing import Any, Final, Literal
 import msgspec
 
 from afterword.core import toml
+from afterword.core.questionnaires import question_types as types
 from afterword.core.questionnaires.conditions import DEPTH_MAX, IN_VALUES_MAX, LEAVES_MAX
-from afterword.core.questionnaires.question_types import DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
 from afterword.core.questionnaires.questions import CHOICE_VALUE_MAX
 from afterword.core.reading.documents import is_printable
 from afterword.core.text import locales
@@ -122,11 +122,11 @@ class Entry(msgspec.Struct):
 
     def title_and_help(self, title: object, more: object = "", pipe: Pipe | None = None) -> dict[str, str]:
         """`title` and `description` of a question; what a title has too much of begins the description."""
-        first, rest = split(_piped(plain(title), pipe), TITLE_CHARACTERS_MAX)
+        first, rest = split(_piped(plain(title), pipe), types.TITLE_CHARACTERS_MAX)
         below = "\n\n".join(filter(None, [rest, _piped(plain(more), pipe)]))
-        description, cut = split(below, DESCRIPTION_CHARACTERS_MAX)
+        description, cut = split(below, types.DESCRIPTION_CHARACTERS_MAX)
         if cut:
-            self.lost(CUT, n=TITLE_CHARACTERS_MAX + DESCRIPTION_CHARACTERS_MAX)
+            self.lost(CUT, n=types.TITLE_CHARACTERS_MAX + types.DESCRIPTION_CHARACTERS_MAX)
         return {"title": first, **({"description": description} if description else {})}
 
     @property
@@ -151,6 +151,14 @@ class Keys(msgspec.Struct):
             chosen, number = f"{key}_{number}", number + 1
         self._given.add(chosen)
         return chosen
+
+
+def coded(name: str, value: int | str, code: str) -> dict[str, Any]:
+    """The member by which something is known here, and its code in the file where that is another one."""
+    is_code = (
+        str(value) != code and bool(code.strip()) and len(code) <= types.LABEL_CHARACTERS_MAX and is_printable(code)
+    )
+    return {name: value, **({"code": code} if is_code else {})}
 
 
 _BLOCKS: Final = frozenset((
@@ -269,14 +277,10 @@ def values_of(codes: Sequence[str], entry: Entry) -> dict[str, int]:
         numbers = [own.get(code) or next(free) for code in codes]
     by_code = dict(zip(codes, (int(one or 0) for one in numbers), strict=True))
     if any(str(value) != code for code, value in by_code.items()):
-        say_codes([*by_code.items()], entry)
+        pairs = [f"{split(code, CODE_SHOWN_CHARACTERS)[0]} = {value}" for code, value in by_code.items()]
+        more = ["…"] if pairs[VALUES_SHOWN:] else []
+        entry.said("Its codes became numbers: {codes}.", codes=", ".join([*pairs[:VALUES_SHOWN], *more]))
     return by_code
-
-
-def say_codes(values: Sequence[tuple[str, object]], entry: Entry) -> None:
-    pairs = [f"{split(code, CODE_SHOWN_CHARACTERS)[0]} = {value}" for code, value in values[:VALUES_SHOWN]]
-    more = ["…"] if values[VALUES_SHOWN:] else []
-    entry.said("Its codes became numbers: {codes}.", codes=", ".join([*pairs, *more]))
 
 
 def _number(code: str) -> int | None:

@@ -10,9 +10,9 @@ from afterword.core.foreign.drafting import Item, Making, Subject, at, figure, m
 from afterword.core.foreign.parts import Entry, leaf, plain
 from afterword.core.foreign.qualtrics_logic import PIPED, Logic
 from afterword.core.questionnaires import question_types as types
-from afterword.core.questionnaires.questions import CHOICE_VALUE_MAX, ROWS_MAX
+from afterword.core.questionnaires.questions import ROWS_MAX
 
-CODES: Final = "Its codes are others now: a code is a number from 1 to {n}."
+SHARED: Final = "Several of its choices have the same code in past answers, which count as the first of them: {codes}."
 ONE_COLUMN: Final = "It has one column, so its rows became choices."
 CELLS_MAX: Final = 40  # of a table of texts
 DECIMALS: Final = 2  # of a number without a rule
@@ -69,7 +69,7 @@ class Question:
         """A question of ours with its text, and those of entries below it. `part`: its key has it at the end."""
         pipe = parts.piping(PIPED, self.logic.variable, self.entry)
         one = Making(self.draft, self.entry, self.payload, pipe)
-        one.item |= {"key": self.draft.keys.give(f"{self.tag}_{part}" if part else self.tag), "type": kind}
+        one.item |= {**self.draft.named(f"{self.tag}_{part}" if part else self.tag), "type": kind}
         one.put_title(self.texts(("QuestionText",), *below))
         if self.is_required and kind != "statement":
             one.item["required"] = True
@@ -80,23 +80,19 @@ class Question:
         return one
 
     def codes(self, names: Sequence[str], member: str) -> dict[str, str]:
-        """The codes that entries have in exports; of those that share one the first has it, and the others none."""
+        """The codes that entries have in exports; of those that share one the first has it."""
         found = {name: str(at(self.payload, member, name) or name) for name in names}
         first = {code: name for name, code in reversed(found.items())}
+        if shared := [code for name, code in found.items() if first[code] != name]:
+            self.entry.lost(SHARED, codes=", ".join(dict.fromkeys(shared)))
         return {name: code if first[code] == name else f"{code} ({name})" for name, code in found.items()}
 
     def choices(self, one: Making, kind: str, names: Sequence[str], member: str = "Choices") -> dict[str, Any]:
-        """Sets them with their codes, if those are numbers of ours, and gives their values by ids."""
-        codes, recoded = self.codes(names, "RecodeValues"), mapping(self.payload.get("RecodeValues"))
+        """Sets them with their codes, and gives their values by ids."""
+        codes = self.codes(names, "RecodeValues")
         made = one.put_choices(kind, [(codes[name], self.label(member, name, "Display")) for name in names])
         values = {name: made[code] for name, code in codes.items() if code in made}
-        is_tick = one.item["type"] == "consent"
-        is_other = any(str(value) != str(recoded.get(name, name)) for name, value in values.items())
-        if recoded and is_other and not is_tick:
-            self.entry.lost(CODES, n=CHOICE_VALUE_MAX)
-            parts.say_codes([(str(recoded.get(name) or name), value) for name, value in values.items()], self.entry)
-        if self.order == "All" and not is_tick and (member == "Choices" or kind == "matrix"):
-            one.item["randomize"] = True
+        one.put_list(is_random=self.order == "All" and (member == "Choices" or kind == "matrix"))
         return values
 
 
@@ -170,12 +166,8 @@ def _multiple_choice(question: Question, selector: str) -> None:
     codes = question.choices(one, "multiple_choice" if is_several else "single_choice", names)
     written = question.written("Choices", names)
     one.mark(codes, written[:1], [name for name in names if at(question.payload, "Choices", name, "ExclusiveAnswer")])
-    if selector in {"DL", "SB"} and one.item["type"] == "single_choice":
-        one.item["style"] = "dropdown"
-    for member, name in (("choices_min", "MinChoices"), ("choices_max", "MaxChoices")):
-        bound = figure(question.settings.get(name)) if question.has_rule else None
-        if bound and one.item["type"] == "multiple_choice":
-            one.item[member] = min(int(bound), len(one.item["choices"]))
+    least, most = (question.settings.get(name) if question.has_rule else None for name in ("MinChoices", "MaxChoices"))
+    one.put_list(is_dropdown=selector in {"DL", "SB"}, least=least, most=most)
     one.know(question.id, codes=codes)
     for text, name in zip(_beside(question, "Choices", names, 1), written[1:], strict=True):
         operator = "contains" if is_several else "equal"
@@ -185,8 +177,10 @@ def _multiple_choice(question: Question, selector: str) -> None:
 def _beside(question: Question, member: str, names: Sequence[str], first: int = 0) -> list[Making]:
     """The text fields of entries, each as a question of its own."""
     found: list[Making] = []
+    is_row = member == "Choices" and question.payload.get("QuestionType") == "Matrix"
+    codes = question.codes(names, "ChoiceDataExportTags" if is_row else "RecodeValues")
     for name in question.written(member, names)[first:]:
-        found.append(question.begin("text", (member, name, "Display"), part=f"{name}_text"))
+        found.append(question.begin("text", (member, name, "Display"), part=f"{codes[name]}_text"))
         found[-1].item.pop("required", None)
         found[-1].item["multiline"] = False
     return found
@@ -197,8 +191,9 @@ def _each(
 ) -> list[Making]:
     """A question for each row, or for each cell of rows and `columns`. `entries`: the answers to choose from."""
     rows = question.names("Choices", "ChoiceOrder")
+    tags = question.codes(rows, "ChoiceDataExportTags")
     for row, column in product(rows, columns):
-        part = f"{row}_{column}".strip("_") if rows[1:] or column else ""
+        part = f"{tags[row]}_{column}".strip("_") if rows[1:] or column else ""
         one = question.begin(kind, ("Choices", row, "Display"), ("Answers", column, "Display"), part=part)
         one.item |= members
         codes = question.choices(one, kind, entries, "Answers") if entries else {}
@@ -290,7 +285,7 @@ def _side_by_side(question: Question) -> None:
     own = question.payload
     for number in mapping(own.get("AdditionalQuestions")):
         languages = {tag: _column(texts, number) for tag, texts in mapping(own.get("Language")).items()}
-        payload = {**_column(own, number), "Language": languages, "DataExportTag": f"{question.tag}_{number}"}
+        payload = {**_column(own, number), "Language": languages, "DataExportTag": f"{question.tag}#{number}"}
         payload |= {name: own.get(name) for name in ("ChoiceOrder", "Validation")}
         column = Question(payload, question.logic, question.entry)
         kind, selector = str(payload.get("QuestionType")), str(payload.get("Selector"))

@@ -80,12 +80,10 @@ def _errors(document: Document) -> list[Finding]:
 def _conditions(read: definition.Definition) -> Iterator[tuple[str, Node | None]]:
     for number, ending in enumerate(read.endings):
         yield f"/endings/{number}", ending.conditions
-    for place, group in enumerate(read.groups):
-        for index, question in enumerate(group.questions):
-            path = f"/groups/{place}/questions/{index}"
-            yield f"{path}/show_if", question.show_if
-            for number, jump in enumerate(question.jumps):
-                yield f"{path}/jumps/{number}", jump.conditions
+    for path, question in read.placed:
+        yield f"{path}/show_if", question.show_if
+        for number, jump in enumerate(question.jumps):
+            yield f"{path}/jumps/{number}", jump.conditions
 
 
 def _repair(read: Read, finding: Finding, removed: list[tuple[list[Any], int]]) -> None:

@@ -95,6 +95,7 @@ class _Reader:
 
     def read(self) -> Read:
         survey, draft = self.survey, self.draft
+        draft.pipe_of = self._pipe
         for number, page in enumerate(_pages_of(survey), start=1):
             name = str(page.get("name") or f"page{number}")
             group = draft.group(name) | self._titles("text", name, page)
@@ -110,7 +111,6 @@ class _Reader:
 
     def _titles(self, kind: Any, name: str, source: Mapping[str, Any]) -> Item:
         one = self.draft.begin(kind, name, source.get("title"))
-        one.pipe = self._pipe(one.entry)
         one.put("title", source.get("title"), TITLE_CHARACTERS_MAX)
         one.put("description", source.get("description"), DESCRIPTION_CHARACTERS_MAX)
         return one.end() if one.item else {}
@@ -145,7 +145,6 @@ class _Reader:
                 self._element(each)
             return
         one = draft.begin("question", name, element.get("title"), element)
-        one.pipe = self._pipe(one.entry)
         one.item |= {"type": "statement", "required": element.get("isRequired") is True}
         one.put_title(element.get("title"), element.get("description"))
         one.lose(names_of(element, _LOST))
@@ -235,7 +234,7 @@ class _Reader:
     def _ending(self, place: str, html: object, url: object) -> Item:
         """A heading becomes the title, the first link the button."""
         one = self.draft.begin("ending", place, html)
-        one.item["key"], one.pipe = one.entry.key, self._pipe(one.entry)
+        one.item["key"] = one.entry.key
         for locale, written in self.draft.texts(html).items():
             link, heading = _LINK.search(written), _HEADING.match(written)
             rest = _HEADING.sub("", written.replace(link[0], "", 1) if link else written, count=1) if heading else ""
@@ -300,21 +299,12 @@ def _choice(one: Making) -> Item:
     marks = [{code for code, _, each in found if each.get(name)} for name in ("showCommentArea", "isExclusive")]
     one.mark(codes, *marks)
     one.lose("choices.visibleIf" if any(each.get("visibleIf") for _, _, each in found) else "")
-    if source.get("choicesOrder") == "random":
-        one.item["randomize"] = True
-    if source["type"] == "dropdown" and one.item["type"] == "single_choice":
-        one.item["style"] = "dropdown"
-    _set_bounds(one, len(codes))
+    least, most = (source.get(f"{name}SelectedChoices") for name in ("min", "max"))
+    is_random = source.get("choicesOrder") == "random"
+    one.put_list(is_dropdown=source["type"] == "dropdown", is_random=is_random, least=least, most=most)
+    if one.item["type"] == "ranking" and source.get("selectToRankEnabled") and is_integer(most) and most > 0:
+        one.item["rank_max"] = min(most, len(codes))
     return {"codes": codes}
-
-
-def _set_bounds(one: Making, count: int) -> None:
-    bounds = [("choices_min", "minSelectedChoices"), ("choices_max", "maxSelectedChoices")]
-    if one.item["type"] == "ranking":
-        bounds = [("rank_max", "maxSelectedChoices")] if one.source.get("selectToRankEnabled") else []
-    if one.item["type"] in {"ranking", "multiple_choice"}:
-        found = {ours: one.source.get(theirs) for ours, theirs in bounds}
-        one.item |= {name: min(bound, count) for name, bound in found.items() if is_integer(bound) and bound > 0}
 
 
 def _rating(one: Making) -> Item | None:

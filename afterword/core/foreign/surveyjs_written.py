@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import msgspec
 
-from afterword.core.foreign.exports import NO_SCORE, PAGES, QUOTA, Source, Unwritable, Writer, Written, shown_when
+from afterword.core.foreign import exports
+from afterword.core.foreign.exports import NO_SCORE, PAGES, QUOTA, Source, Unwritable, Written, code_of, shown_when
 from afterword.core.foreign.parts import NAMES
 from afterword.core.questionnaires.conditions import Leaf, Node
 from afterword.core.questionnaires.endings import Ending
@@ -16,6 +17,7 @@ from afterword.errors import Sentence
 
 Element = dict[str, Any]
 LABEL: Final = "SurveyJS"
+_NAME: Final = re.compile(r"[^.{}\[\]]+")
 _OPERATORS: Final[Mapping[str, str]] = NAMES["surveyjs"]["signs"]
 _TYPES: Final[Mapping[str, str]] = NAMES["surveyjs"]["types"]
 _INPUTS: Final[Mapping[str, str]] = NAMES["surveyjs"]["inputs"]
@@ -28,12 +30,13 @@ def written(source: Source) -> Written:
     return Written(msgspec.json.format(msgspec.json.encode(survey), indent=1), tuple(writer.lines))
 
 
-class _Writer(Writer):
+class _Writer(exports.Writer):
     def survey(self) -> Element:
         source, definition = self.source, self.definition
         for question in definition.questions():
-            self.names[question.question_id] = question.key or question.question_id
-            self.names |= {row.row_id: row.key or row.row_id for row in question.rows}
+            code = question.code if _NAME.fullmatch(question.code or "") else None
+            self.names[question.question_id] = code or question.key or question.question_id
+            self.names |= {row.row_id: row.code or row.key or row.row_id for row in question.rows}
         shown = shown_when(definition)
         found: Element = {}
         for name in ("title", "description"):
@@ -90,7 +93,8 @@ class _Writer(Writer):
         if leaf.operator not in _OPERATORS:
             raise Unwritable
         several = [*leaf.value] if isinstance(leaf.value, list | tuple) else None
-        value = _literal(leaf.value) if several is None else f"[{', '.join(map(_literal, several))}]"
+        values = [_literal(code_of(question, one)) for one in (several or [leaf.value])]
+        value = values[0] if several is None else f"[{', '.join(values)}]"
         return f"{name} {_OPERATORS[leaf.operator]} {value}"
 
     def _element(self, question: Question, shown: Node | None) -> Element:
@@ -168,7 +172,7 @@ class _Writer(Writer):
         item |= {name: bound for name, bound in bounds if bound}
 
     def _choice(self, question: Question, group: str, value: int | str, label: str) -> Element:
-        found: Element = {"value": self.names.get(value, value) if isinstance(value, str) else value}
+        found: Element = {"value": self.names[value] if isinstance(value, str) else code_of(question, value)}
         self._put(found, "text", self.labels(question, group, value, label))
         return found
 

@@ -246,12 +246,8 @@ def _choice(one: Making) -> Item:
     kind_here = "ranking" if kind == "ranking" else "multiple_choice" if is_several else "single_choice"
     codes = _put_choices(one, kind_here, entries)
     one.mark(codes, {"other"} if has_other else ())
-    if kind == "dropdown" and one.item["type"] == "single_choice":
-        one.item["style"] = "dropdown"
-    if own.get("randomize") and "choices" in one.item:
-        one.item["randomize"] = True
-    if one.item["type"] == "multiple_choice":
-        one.item |= _bounds(one, len(entries), choices_min="min_selection", choices_max="max_selection")
+    least, most = (at(one.source, "validations", f"{name}_selection") for name in ("min", "max"))
+    one.put_list(is_dropdown=kind == "dropdown", is_random=bool(own.get("randomize")), least=least, most=most)
     return {"codes": codes}
 
 

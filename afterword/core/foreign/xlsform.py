@@ -108,6 +108,7 @@ class _Reader(msgspec.Struct):
 
     def read(self) -> Read:
         draft = self.draft
+        draft.pipe_of = self._pipe
         for row in self.rows:
             kind = " ".join(row.get("type", "").split())
             mark = _MARK.match(kind.lower())
@@ -133,7 +134,7 @@ class _Reader(msgspec.Struct):
         elif len(self.frames) == 1:
             self.is_new_page = False
             group, one = self.draft.group(name), self.draft.begin("text", name, label)
-            one.pipe, one.item = self._pipe(one.entry), group
+            one.item = group
             one.put("title", label, TITLE_CHARACTERS_MAX)
             one.end()
         elif label:
@@ -149,7 +150,6 @@ class _Reader(msgspec.Struct):
             self.is_new_page = False
         own = self._condition(name, row.get("relevant"))
         one = self.draft.begin("question", name, _localized(row, "label"), row)
-        one.pipe = self._pipe(one.entry)
         one.item |= {"type": "statement", "required": row.get("required", "").lower() in _TRUE}
         one.put_title(_localized(row, "label"), _localized(row, "hint"))
         one.lose(names_of(row, _LOST))
@@ -177,10 +177,8 @@ class _Reader(msgspec.Struct):
                 one.entry.said("The label of its field for another answer is in English in all languages.")
         codes = one.put_choices(kind, labels)
         one.mark(codes, {"other"} if is_other else ())
-        if "minimal" in one.source.get("appearance", "") and one.item["type"] == "single_choice":
-            one.item["style"] = "dropdown"
-        if "randomize=true" in one.source.get("parameters", "").replace(" ", ""):
-            one.item["randomize"] = True
+        is_random = "randomize=true" in one.source.get("parameters", "").replace(" ", "")
+        one.put_list(is_dropdown="minimal" in one.source.get("appearance", ""), is_random=is_random)
         return codes
 
     def _pipe(self, entry: Entry) -> Pipe:

@@ -87,6 +87,17 @@ class Reach(Part):
     test_only: bool
 
 
+class Sight(Reach):
+    """Of these rows those within the caller's limit, `Caller.only`."""
+
+    only: Sequence[str] | None
+
+
+def values_of(part: Part) -> tuple[str, list[str]]:
+    """The two values of a part, as statements take them."""
+    return part["organization_id"], list(part["application_ids"])
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Caller:
@@ -118,6 +129,10 @@ class Caller:
     @property
     def part(self) -> Part:
         return Part(organization_id=self.organization_id, application_ids=self.application_ids)
+
+    @property
+    def sight(self) -> Sight:
+        return Sight(**self.reach, only=self.only)
 
     @property
     def only(self) -> tuple[str, ...] | None:

@@ -23,7 +23,7 @@ from afterword.core.questionnaires.questions import (
     DISPLAY_NAME_CHARACTERS_MAX,
     TITLE_CHARACTERS_MAX,
 )
-from afterword.core.reading.documents import LOCALES_MAX, Members, read_by_locale, read_locale
+from afterword.core.reading.documents import LOCALES_MAX, Members, given, read_by_locale, read_locale
 from afterword.core.reading.findings import Finding, Findings
 from afterword.errors import Sentence
 
@@ -171,9 +171,9 @@ def document_of(definition: Definition) -> dict[str, object]:
     document: dict[str, object] = {
         "default_locale": definition.default_locale,
         "locales": list(definition.locales),
-        "translations": {locale: _texts(texts, GROUP_TEXTS) for locale, texts in definition.translations.items()},
+        "translations": {locale: given(texts, GROUP_TEXTS) for locale, texts in definition.translations.items()},
         "groups": [group_document(group) for group in definition.groups],
-        "pages": {locale: _texts(texts, PAGES) for locale, texts in definition.pages.items()},
+        "pages": {locale: given(texts, PAGES) for locale, texts in definition.pages.items()},
     }
     if definition.endings:  # else a file without them would publish another version
         document["endings"] = [endings.document_of(one) for one in definition.endings]
@@ -183,21 +183,12 @@ def document_of(definition: Definition) -> dict[str, object]:
 
 
 def group_document(group: Group) -> dict[str, object]:
-    document: dict[str, object] = {"group_id": group.group_id}
-    if group.key is not None:
-        document["key"] = group.key
-    return document | {
-        "title": group.title,
-        "description": group.description,
-        "display_name": group.display_name,
-        "enabled": group.enabled,
-        "translations": {locale: _texts(texts, GROUP_TEXTS) for locale, texts in group.translations.items()},
+    return {
+        **given(group, ("group_id", "key")),
+        **{name: getattr(group, name) for name in ("title", "description", "display_name", "enabled")},
+        "translations": {locale: given(texts, GROUP_TEXTS) for locale, texts in group.translations.items()},
         "questions": [questions.document_of(question) for question in group.questions],
     }
-
-
-def _texts(texts: object, names: Sequence[str]) -> dict[str, str]:
-    return {name: text for name in names if (text := getattr(texts, name)) is not None}
 
 
 def read_members(members: Members, *, give_id: GiveId | None = None, declared: Declared | None = None) -> Definition:
@@ -277,8 +268,7 @@ class _Reader:
         group = Group(
             group_id=group_id,
             key=key,
-            title=members.text("title", 0, TITLE_CHARACTERS_MAX),
-            description=members.text("description", 0, DESCRIPTION_CHARACTERS_MAX),
+            **given(_read_texts(members), GROUP_TEXTS),
             display_name=members.text("display_name", 1, DISPLAY_NAME_CHARACTERS_MAX),
             enabled=members.boolean("enabled", default=True),
             translations=read_by_locale(members, "translations", self._locales, _read_texts),
@@ -421,7 +411,7 @@ def _jumps_within(group: Group, group_index: int) -> Iterator[str]:
                 yield f"/groups/{group_index}/questions/{index}/jumps/{number}"
 
 
-_HIDDEN = frozenset({"key", "jumps", "translations"})
+_HIDDEN = frozenset({"key", "code", "jumps", "translations"})
 
 
 def content(
@@ -457,8 +447,8 @@ def content(
 
 
 def _question_content(question: Question) -> dict[str, object]:
-    """A localized question as JSON: the fields of its type, without keys, translations and jumps."""
-    bare = replace(question, rows=tuple(replace(row, key=None) for row in question.rows))
+    """A localized question as JSON: the fields of its type, without keys, codes, translations and jumps."""
+    bare = replace(question, rows=tuple(replace(row, key=None, code=None) for row in question.rows))
     return {name: value for name, value in questions.document_of(bare).items() if name not in _HIDDEN}
 
 

@@ -20,7 +20,7 @@ NewId = Callable[[], str]
 UP: Final = "up"
 DOWN: Final = "down"
 _ANSWER: Final = re.compile(r"\{\{\s*answer\.([A-Za-z0-9_]+)")
-_NOT_COPIED: Final = ("jumps", "show_if", "key")
+_NOT_COPIED: Final = ("jumps", "show_if", "key", "code")
 
 
 def groups_of(document: Mapping[str, Any]) -> list[Document]:
@@ -242,11 +242,7 @@ def _texts_in(value: object) -> Iterator[str]:
 
 
 def names(value: object, identity: str) -> bool:
-    if isinstance(value, str):
-        return identity in value
-    if is_object(value):
-        return any(names(key, identity) or names(each, identity) for key, each in value.items())
-    return is_array(value) and any(names(each, identity) for each in value)
+    return any(identity in text for text in _texts_in(value))
 
 
 def _moved_one(entries: list[Document], id_name: str, identity: str, to: str) -> list[Document]:
@@ -284,7 +280,7 @@ Values = dict[str, str | list[str]]
 NEAR_MAX: Final = 10  # entries in the places around a changed line that it is compared with
 SIMILAR_MIN: Final = 0.75  # of a changed line, which keeps its value; a new meaning gets a new one
 _OF_CHOICES: Final = ("points", "other", "exclusive")  # fields of the form for all choices together
-_KEPT: Final = ("question_id", "key", "show_if", "jumps", "translations")
+_KEPT: Final = ("question_id", "key", "code", "show_if", "jumps", "translations")
 _WHOLE: Final = re.compile(r"[+-]?\d{1,15}\Z", re.ASCII)
 _DECIMAL: Final = re.compile(r"[+-]?\d{1,15}[.,]\d{1,6}\Z", re.ASCII)
 
@@ -365,6 +361,7 @@ def choices_of(typed: Typed, before: Mapping[str, Any], known: Mapping[str, Any]
     values: list[object] = [*_kept(lines, earlier, "value")]
     if not published and not any(values):  # somebody wrote a list of their own over the standard one
         values = [one.get("value") for one in earlier[: len(lines)]] + [None] * (len(lines) - len(earlier))
+        earlier = [{**one, "code": None} for one in earlier]
     by_label = {_folded(_label(one)): one.get("value") for one in published}
     taken = {one for one in values if one is not None}
     for number, line in enumerate(lines):
@@ -376,6 +373,7 @@ def choices_of(typed: Typed, before: Mapping[str, Any], known: Mapping[str, Any]
     found: list[Document] = []
     points = [one.strip() for one in _first(typed, "points").split(",")]
     shown = {one.get("value"): one.get("picture") for one in earlier}
+    codes = {one.get("value"): one["code"] for one in (*published, *earlier) if one.get("code")}
     for number, (line, value) in enumerate(zip(lines, values, strict=True)):
         if value is None:
             highest += 1
@@ -389,6 +387,7 @@ def choices_of(typed: Typed, before: Mapping[str, Any], known: Mapping[str, Any]
                 "other": _first(typed, "other") == str(own),
                 "exclusive": str(own) in typed.get("exclusive", ()),
                 **({"picture": picture} if picture else {}),
+                **({"code": codes[own]} if own in codes else {}),
                 **({"points": _number(points[number], is_whole=True)} if any(points[number : number + 1]) else {}),
             }
         )
@@ -405,7 +404,10 @@ def _rows_of(text: str, earlier: Sequence[Mapping[str, Any]], new_id: NewId) -> 
     for question in earlier:
         more = _kept(lines, _objects(question.get("rows")), "row_id")
         ids = [one if one is not None or other in ids else other for one, other in zip(ids, more, strict=True)]
-    return [{"row_id": one or new_id(), "label": line} for one, line in zip(ids, lines, strict=True)]
+    kept = {row.get("row_id"): row for question in reversed(earlier) for row in _objects(question.get("rows"))}
+    return [
+        {**kept.get(one, {}), "row_id": one or new_id(), "label": line} for one, line in zip(ids, lines, strict=True)
+    ]
 
 
 def _kept(lines: Sequence[str], earlier: Sequence[Document], name: str) -> list[object]:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Node, Scope
-from afterword.core.reading.documents import Members, read_by_locale
+from afterword.core.reading.documents import Members, given, read_by_locale
 from afterword.core.text import placeholders
 
 ENDINGS_MAX = 50
@@ -84,15 +84,11 @@ def name_of(ending: Ending) -> str:
 
 def document_of(ending: Ending) -> dict[str, object]:
     return {
-        "ending_id": ending.ending_id,
-        **({"key": ending.key} if ending.key is not None else {}),
+        **given(ending, ("ending_id", "key")),
         "conditions": conditions.document_of(ending.conditions),
         **{name: getattr(ending, name) for name in (*TEXTS, *ADDRESSES)},
-        **{name: value for name in OPTIONAL if (value := getattr(ending, name)) is not None},
-        "translations": {
-            locale: {name: text for name in TEXTS if (text := getattr(texts, name)) is not None}
-            for locale, texts in ending.translations.items()
-        },
+        **given(ending, OPTIONAL),
+        "translations": {locale: given(texts, TEXTS) for locale, texts in ending.translations.items()},
     }
 
 

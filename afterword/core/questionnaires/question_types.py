@@ -160,7 +160,8 @@ class QuestionType(msgspec.Struct, frozen=True):
 class Choice(msgspec.Struct, frozen=True):
     """One of the answers to choose from; `other` opens a text, `exclusive` excludes the others, `points` are scored.
 
-    `picture`: the path of an asset that is shown above the label, which tells the same in words.
+    `picture`: the path of an asset that is shown above the label, which tells the same in words. `code`: what it was
+    in the system that it came from, as its past answers have it.
     """
 
     value: int
@@ -169,12 +170,14 @@ class Choice(msgspec.Struct, frozen=True):
     exclusive: bool = False
     points: int | None = None
     picture: str | None = None
+    code: str | None = None
 
 
 class Row(msgspec.Struct, frozen=True):
     row_id: str
     label: str
     key: str | None = None
+    code: str | None = None
 
 
 class Jump(msgspec.Struct, frozen=True):
@@ -196,12 +199,13 @@ class Translation(msgspec.Struct, frozen=True):
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """A question in the default locale; fields of other types than its own are None or empty."""
+    """A question in the default locale; fields of other types than its own are None or empty. `code` as of a choice."""
 
     question_id: str
     type: str
     title: str
     key: str | None = None
+    code: str | None = None
     description: str | None = None
     display_name: str | None = None
     required: bool = False

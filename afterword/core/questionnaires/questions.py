@@ -23,7 +23,7 @@ from afterword.core.questionnaires.question_types import (
     Translation,
 )
 from afterword.core.questionnaires.visuals import read_address
-from afterword.core.reading.documents import Members, expected_of, read_by_locale
+from afterword.core.reading.documents import Members, expected_of, given, read_by_locale
 
 PICTURE_CHARACTERS_MAX = 100
 ROWS_MAX = 30
@@ -44,14 +44,14 @@ RowIdentity = Callable[[Members], tuple[str, str | None]]
 
 
 def localized(question: Question, locale: str, *, seed: str | None = None) -> Question:
-    """The question as a reader of `locale` is shown it: translated, without translations, conditions, jumps and points.
+    """The question as readers of `locale` are shown it: translated; no translations, conditions, jumps, points, codes.
 
     `seed` (the instance's id) decides the order of choices (of a matrix: rows) where they are to be shuffled: the same
     for one instance on every page, another for the next. Without a seed they keep the authored order.
     """
     shown = translated(question if seed is None or not question.randomize else _shuffled(question, seed), locale)
-    choices = tuple(replace(one, points=None) for one in shown.choices)
-    return replace(shown, choices=choices, scored=False, show_if=None, jumps=(), translations={})
+    choices = tuple(replace(one, points=None, code=None) for one in shown.choices)
+    return replace(shown, choices=choices, code=None, scored=False, show_if=None, jumps=(), translations={})
 
 
 def translated(question: Question, locale: str) -> Question:
@@ -78,10 +78,8 @@ def _shuffled(question: Question, seed: str) -> Question:
 
 
 def document_of(question: Question) -> dict[str, object]:
-    """The question as JSON with every field of its type, null where null; `key` only where the author gave one."""
-    document: dict[str, object] = {"question_id": question.question_id}
-    if question.key is not None:
-        document["key"] = question.key
+    """The question as JSON with every field of its type, null where null; `key` and `code` only where there is one."""
+    document = given(question, ("question_id", "key", "code"))
     document |= {name: getattr(question, name) for name in _COMMON} | _type_fields(question)
     if question.scored:
         document["scored"] = True
@@ -106,22 +104,16 @@ def _type_fields(question: Question) -> dict[str, object]:
     if fields.get("style", "") is None:
         del fields["style"]
     if "choices" in fields:
-        fields["choices"] = [
-            {name: value for name in Choice.__struct_fields__ if (value := getattr(choice, name)) is not None}
-            for choice in question.choices
-        ]
+        fields["choices"] = [given(choice, Choice.__struct_fields__) for choice in question.choices]
     if "rows" in fields:
-        fields["rows"] = [
-            {"row_id": row.row_id, **({"key": row.key} if row.key is not None else {}), "label": row.label}
-            for row in question.rows
-        ]
+        fields["rows"] = [given(row, ("row_id", "key", "code", "label")) for row in question.rows]
     for name in fields.keys() & {"contact_fields", "file_types"}:
         fields[name] = list(getattr(question, name))
     return fields
 
 
 def _translation_document(question: Question, texts: Translation) -> dict[str, object]:
-    document: dict[str, object] = {name: text for name in TEXTS if (text := getattr(texts, name)) is not None}
+    document = given(texts, TEXTS)
     if question.choices:
         document["choices"] = {str(value): label for value, label in texts.choices.items()}
     if question.rows:
@@ -142,6 +134,7 @@ def read(
     return Question(
         question_id=question_id,
         key=key,
+        code=members.text("code", 1, LABEL_CHARACTERS_MAX),
         type=known.name,
         title=members.required_text("title", 1, TITLE_CHARACTERS_MAX),
         description=members.text("description", 0, DESCRIPTION_CHARACTERS_MAX),
@@ -187,6 +180,7 @@ def _read_own(members: Members, known: QuestionType, choices: Sequence[Choice]) 
 
 def _read_choices(members: Members, known: QuestionType) -> tuple[Choice, ...]:
     choices: list[Choice] = []
+    taken: set[str] = set()
     is_dropdown = bool(known.styles) and members.take("style") == "dropdown"
     for path, entry in members.items("choices", 2, DROPDOWN_CHOICES_MAX if is_dropdown else known.choices_max):
         one = Members(entry, path, members.findings)
@@ -197,10 +191,13 @@ def _read_choices(members: Members, known: QuestionType) -> tuple[Choice, ...]:
             exclusive=one.boolean("exclusive", default=False),
             points=one.optional_integer("points", -POINTS_MAX, POINTS_MAX),
             picture=_read_picture(one, known),
+            code=one.text("code", 1, LABEL_CHARACTERS_MAX),
         )
         one.finish()
-        if one.take("value") in [earlier.value for earlier in choices]:
-            one.error("value", "duplicate", "Each choice has a value of its own.")
+        for name, own in (("value", str(one.take("value"))), ("code", choice.code)):
+            if own in taken:
+                one.error(name, "duplicate", "Each choice has a value and a code of its own.")
+        taken |= {str(choice.value), choice.code or ""}
         if choice.other and any(earlier.other for earlier in choices):
             one.error("other", "duplicate", "Only one choice can open a text.")
         if not known.has_rich_choices and (choice.other or choice.exclusive):
@@ -233,7 +230,8 @@ def _read_rows(members: Members, identity: RowIdentity) -> tuple[Row, ...]:
     for path, entry in members.items("rows", 1, ROWS_MAX):
         one = Members(entry, path, members.findings)
         row_id, key = identity(one)
-        rows.append(Row(row_id, one.required_text("label", 1, LABEL_CHARACTERS_MAX), key))
+        code = one.text("code", 1, LABEL_CHARACTERS_MAX)
+        rows.append(Row(row_id, one.required_text("label", 1, LABEL_CHARACTERS_MAX), key, code))
         one.finish()
     return tuple(rows)
 

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
-from typing import Final, TypeGuard, TypeVar
+from typing import Any, Final, TypeGuard, TypeVar
 
 from afterword.core.reading.findings import Findings, escape
 from afterword.core.text import locales
@@ -264,6 +264,11 @@ def is_printable(text: str) -> bool:
     return text.isprintable() or all(
         character in "\n\t" or unicodedata.category(character) not in {"Cc", "Cs"} for character in text
     )
+
+
+def given(thing: object, names: Iterable[str]) -> dict[str, Any]:
+    """Those of these members that are not None."""
+    return {name: value for name in names if (value := getattr(thing, name)) is not None}
 
 
 def _words(name: str) -> str:

@@ -29,6 +29,8 @@ def read(headers: Mapping[str, str], body: bytes) -> Sequence[Happening]:
     what = _PATHS.whats.get(kind, "other")
     if kind == "checkout.session.completed":  # a bank transfer is paid days later
         what = "order.created" if given.text("data.object.payment_status") == "unpaid" else "order.paid"
+    if kind == "credit_note.created" and not given.text("data.object.refunds[0].refund | data.object.refund"):
+        what = "other"  # it makes an invoice smaller that nobody has paid
     currency = given.text("data.object.currency")
     found = given.happening(
         _PATHS,
@@ -38,7 +40,7 @@ def read(headers: Mapping[str, str], body: bytes) -> Sequence[Happening]:
         is_test=not given.flag("livemode"),
         values={
             "total": _amount(given, "amount_total", "amount_paid", "amount", currency=currency),
-            "refunded": _amount(given, "amount_refunded", currency=currency) or None,
+            "refunded": _amount(given, "amount_refunded", "refunds[0].amount_refunded", currency=currency) or None,
             "currency": currency.upper(),
         },
     )

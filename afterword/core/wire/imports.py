@@ -12,7 +12,7 @@ import io
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice, takewhile
@@ -303,11 +303,17 @@ def readers(formats: Mapping[str, str]) -> dict[str, Callable[[str], str]]:
     return {name: _reader(frozenset(one.split())) for name, one in formats.items()}
 
 
-def count_ahead(cells: Sequence[str], *, now: datetime) -> tuple[int, int]:
-    """The numbers of dates whose day is not over, by the order of day and month that favours them, and is over."""
+def seen_of(cells: Iterable[str]) -> Seen:
+    """The evidence for the order of day and month in these dates."""
     seen = Seen("date")
     for cell in cells:
         _note(seen, cell)
+    return seen
+
+
+def count_ahead(cells: Sequence[str], *, now: datetime) -> tuple[int, int]:
+    """The numbers of dates whose day is not over, by the order of day and month that favours them, and is over."""
+    seen = seen_of(cells)
     orders = [seen.format] if seen.format else FORMATS["date"]
     counts = [Counter(_is_ahead(written.iso(cell, order, "23:59"), now) for cell in cells) for order in orders]
     return max(count[True] for count in counts), min(count[False] for count in counts)
@@ -498,15 +504,10 @@ def _missing(columns: Sequence[str], *, separator: str, names: Sequence[str]) ->
 
 
 def _too_many(columns: Sequence[str]) -> list[FieldError]:
-    return [
-        FieldError(
-            "too_many",
-            Sentence("A metadata map has at most {n} names.", n=metadata.NAMES_MAX),
-            pointer=f"/metadata/{kind}",
-        )
-        for prefix, kind in GROUPS.items()
-        if sum(column.startswith(prefix) for column in columns) > metadata.NAMES_MAX
-    ]
+    counts = Counter(group[0] for column in columns if (group := group_of(column)))
+    full = [kind for kind, count in counts.items() if count > metadata.NAMES_MAX]
+    message = Sentence("A metadata map has at most {n} names.", n=metadata.NAMES_MAX)
+    return [FieldError("too_many", message, pointer=f"/metadata/{kind}") for kind in full]
 
 
 def _pieces(

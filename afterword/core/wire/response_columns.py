@@ -15,10 +15,11 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from afterword import errors
+from afterword.core.answers import values
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import PRODUCT, Declared
-from afterword.core.questionnaires.question_types import ADDRESS_FIELDS, CONTACT_FIELDS, YES_NO, Question
-from afterword.core.wire import written
+from afterword.core.questionnaires.question_types import ADDRESS_FIELDS, CONTACT_FIELDS, YES_NO, Question, Shape
+from afterword.core.wire import imports, written
 from afterword.core.wire.written import WORDS, plain
 from afterword.errors import FieldError, Sentence
 
@@ -36,15 +37,22 @@ _NAMES: Final[Mapping[str, str]] = WORDS["responses"]
 MEMBERS: Final = tuple(name for name in _NAMES if name != "technical" and not name.startswith("metadata."))
 NO: Final = frozenset({"", "-", "0", "n", "no", "false", "unchecked", "notselected", "nein", "non", plain("όχι")})
 UTC: Final = re.compile(r"\butc\b", re.IGNORECASE)
-IMPORT_ID: Final = '{"ImportId"'  # in the third row of Qualtrics
+LEGACY: Final = ("V1", "ResponseID")  # of Qualtrics before 2017: the first cell of the header, and of the row below
+IMPORT_IDS: Final = ('{"ImportId"', "{'ImportId'")  # in the third row of Qualtrics
 NO_LANGUAGE: Final = ("locale", "default")  # of Formbricks: that of the questionnaire
 NOT_SHOWN: Final = "N/A"  # of LimeSurvey, for a question that was not asked
+CODED: Final = re.compile(r"(\S{1,200}?)\.(?:_\.|\s)|[^\s/]{1,200}/(\S{1,200})\Z")  # of LimeSurvey; of KoboToolbox
+NAME_CHARACTERS_MAX: Final = 1_000  # that are looked at: a title with a label is no longer
 BESIDE: Final = re.compile(r".*(_| - )(?=NPS_GROUP\Z|Option ID\Z)", re.DOTALL)  # of a score, and ids of choices
 _NUMBER: Final = re.compile(r"\s*(-?\d+)(?:[.,]0{1,2})?(?:\s*[-\u2013\u2014:=(]\s*(?!\d)(.*?))?\s*\Z", re.DOTALL)
+_INSIDE: Final = re.compile(r"\s+\[")
+_FILLED: Final = re.compile(r"\$?\{[^{}]*\}")
+_BESIDE_LIMESURVEY: Final[Sequence[tuple[re.Pattern[str], Shape]]] = (
+    (re.compile(r"(.+)\[comment\]\Z", re.DOTALL | re.IGNORECASE), "text"),  # a question of its own here
+    (re.compile(r"(.+?)\s*\[[^\]]*\]\Z", re.DOTALL), "consent"),  # of many choices of which there is one
+)
 _SPLIT: Final = re.compile(r"[;|\n]")
-_DATED: Final = re.compile(r"\s*(\d{1,2})[/-](\d{1,2})[/-]\d{2,4}")  # with dots the day comes first
 _OWN: Final = frozenset(f"metadata.{one.kind}.{one.name}" for one in PRODUCT)  # they give way to questions and people
-MONTHS: Final = 12
 MIDNIGHT: Final = "00:00"  # of a day without a time
 
 
@@ -62,11 +70,10 @@ class Table(msgspec.Struct, frozen=True):
 def headed(names: Sequence[str], rows: Iterator[Sequence[str]], sample: int) -> tuple[Table, Iterator[Sequence[str]]]:
     """The table of a file's first rows, and all its rows, without those of Qualtrics that stand below the header."""
     first = list(islice(rows, sample))
-    labels: dict[str, str] = {}
-    if len(first) > 1 and any(cell.startswith(IMPORT_ID) for cell in first[1]):
-        labels = dict(zip(names, first[0], strict=False))
-        first = first[2:]
-    return Table(names, first, labels), chain(first, rows)
+    is_new = len(first) > 1 and any(cell.startswith(IMPORT_IDS) for cell in first[1])
+    below = 2 if is_new else int(len(first) > 0 and names[0] == LEGACY[0] and first[0][0] == LEGACY[1])
+    labels = dict(zip(names, first[0], strict=False)) if below else {}
+    return Table(names, first[below:], labels), chain(first[below:], rows)
 
 
 class Columns(msgspec.Struct, frozen=True, dict=True):
@@ -141,7 +148,8 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
         found: dict[str, str] = {}
         for place, name in enumerate(table.names):
             question = self.questions.get(meanings[name].removeprefix("answer."))
-            if meanings[name] in {"started_time", "completed_time"} or (question and question.question.shape == "date"):
+            is_day = question is not None and question.question.shape in {"date", "date_time"}
+            if is_day or meanings[name] in {"started_time", "completed_time"}:
                 order = self.date_order(table.cells(place))
                 found[name] = said or order if order == ASK else order
                 if found[name] == ASK:
@@ -149,12 +157,8 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
         return found
 
     def date_order(self, cells: Iterable[str]) -> str:
-        """The order of `day` and `month` in these, ISO 8601 included; ASK where both are possible in all."""
-        pairs = [(int(match[1]), int(match[2])) for cell in cells if (match := _DATED.match(cell))]
-        if not pairs:
-            return ""
-        days_first, months_first = any(one > MONTHS for one, _ in pairs), any(two > MONTHS for _, two in pairs)
-        return ASK if days_first == months_first else "day" if days_first else "month"
+        """The order of `day` and `month` in these, empty where they need none; ASK where both are possible in all."""
+        return ASK if (order := imports.seen_of(cells).format) is None else order
 
     def document(
         self, names: Sequence[str], cells: Sequence[str], meanings: Mapping[str, str], orders: Mapping[str, str]
@@ -216,16 +220,25 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
 
     def _fitting(self, name: str) -> set[str]:
         exact, bare = self._names
-        text = name.strip()
-        if not text:
-            return set()
+        text = name.strip()[:NAME_CHARACTERS_MAX]
         if text in self._all:
             return {text}
-        found = exact.get(text.casefold()) or bare.get(plain(text))
+        found = exact.get(_INSIDE.sub("[", text.casefold())) or bare.get(plain(text))
         if not found and (match := re.match(r"\W*[A-Za-z]?\d+\s*[.):]\s*(.+)", text, re.DOTALL)):  # "3. How …?"
             found = bare.get(plain(match[1]))
+        if not found and "{" in text:  # with what another answer filled in there
+            found = bare.get(plain(_FILLED.sub("", text)))
+        for sign, shape in _BESIDE_LIMESURVEY:
+            if not found and (match := sign.match(text)):
+                found = {one for one in bare.get(plain(match[1]), ()) if self._is(shape, one)}
         system = _SYSTEMS.get(plain(BESIDE.sub("", text)), set())
-        return found.difference(_OWN) or system or found if found else system
+        fitting = found.difference(_OWN) or system or found if found else system
+        code = None if fitting else CODED.match(text)
+        return self._fitting(code[1] or code[2]) if code else fitting
+
+    def _is(self, shape: Shape, meaning: str) -> bool:
+        asked = self.questions.get(meaning.removeprefix("answer."))
+        return asked is not None and asked.question.shape == shape
 
     def _named(self) -> Iterator[tuple[str, str]]:
         """Each meaning with each name that a column of it may have."""
@@ -234,70 +247,67 @@ class Columns(msgspec.Struct, frozen=True, dict=True):
                 yield f"metadata.{one.kind}.{one.name}", name
         for name, asked in self.questions.items():
             question = asked.question
-            texts = [
-                question.display_name,
-                question.plain_title,
-                *(one.title for one in question.translations.values()),
-            ]
-            names = [text for text in (question.question_id, question.key, *texts) if text]
-            head, _, column = name.rpartition("_of_")  # a grid of numbers of LimeSurvey is a matrix for each column
-            rows = question.rows if head else ()
-            yield from ((f"answer.{name}.row.{row.key}", f"{head}_{row.key}_{column}") for row in rows)
+            translated = [one.title for one in question.translations.values()]
+            own = (question.question_id, question.key, question.code, question.display_name, question.plain_title)
+            names = [text for text in (*own, *translated) if text]
+            head, _, column = name.rpartition("_")  # a grid of LimeSurvey is a matrix for each column or scale
+            head, places = head.removesuffix("_of"), len(question.choices) if question.shape == "ranking" else 0
+            for row in question.rows if head else ():
+                yield f"answer.{name}.row.{row.key}", f"{head}_{row.code or row.key}_{column}"
             for one in names:
                 yield f"answer.{name}", one
+                if question.shape == "text":  # Qualtrics names a field so
+                    yield f"answer.{name}", f"{one} text"
+                for place in range(1, places + 1):  # LimeSurvey has a column for each
+                    yield f"answer.{name}.place.{place}", f"{one}[{place}]"
                 for meaning, label in _parts(question):
-                    is_place = question.shape == "ranking" and meaning == f"choice.{label}"
-                    inside = f"place.{label}" if is_place else meaning  # LimeSurvey has a column for each place
-                    yield f"answer.{name}.{inside}", f"{one}[{label}]"
+                    if not (places and meaning == f"choice.{label}"):
+                        yield f"answer.{name}.{meaning}", f"{one}[{label}]"
                     yield from ((f"answer.{name}.{meaning}", f"{one}{sign}{label}") for sign in "_ ")
 
 
 def _parts(question: Question) -> Iterator[tuple[str, str]]:
     translations = question.translations.values()
     for row in question.rows:
-        keys = (row.key, (row.key or "").removeprefix("r_"), row.row_id)  # a code that is a number got this prefix
-        labels = (row.label, *keys, *(one.rows.get(row.row_id) for one in translations))
+        labels = (row.label, row.key, row.code, row.row_id, *(one.rows.get(row.row_id) for one in translations))
         yield from ((f"row.{row.key or row.row_id}", label) for label in labels if label)
     for choice in question.choices if question.shape in {"choices", "ranking"} else ():
         numbered = (str(choice.value), f"SQ{choice.value:03}")  # the second by LimeSurvey
-        labels = (choice.label, *numbered, *(one.choices.get(choice.value) for one in translations))
+        labels = (choice.label, choice.code, *numbered, *(one.choices.get(choice.value) for one in translations))
         yield from ((f"choice.{choice.value}", label) for label in labels if label)
     if question.shape == "ranking":
         yield from ((f"place.{place}", f"Rank {place}") for place, _ in enumerate(question.choices, start=1))
-    free = next((plain(choice.label) for choice in question.choices if choice.other), None)
-    if free is not None:  # a column with the name of that choice is its tick or its text, either is understood
-        labels = [
-            label for label in ("other", "text", "other text", "comment") if question.shape == "choice" or label != free
-        ]
-        yield from (("other", label) for label in labels)
+    if (free := question.other_choice) is not None:
+        labels = ("other", "text", "other text", "comment", f"{free.code or free.value} text")
+        # a column with the name of that choice is its tick or its text, either is understood
+        yield from (("other", label) for label in labels if question.shape == "choice" or label != plain(free.label))
     if question.shape == "contact":
         yield from ((f"part.{one}", one) for one in (*CONTACT_FIELDS, *ADDRESS_FIELDS))
 
 
-def _system_names() -> dict[str, set[str]]:
-    meanings = [(LEFT_OUT if meaning == "technical" else meaning, names) for meaning, names in _NAMES.items()]
-    return {plain(name): {meaning} for meaning, names in meanings for name in names.split()}
-
-
-_SYSTEMS: Final = _system_names()
-
-
+_SYSTEMS: Final = {
+    plain(name): {LEFT_OUT if meaning == "technical" else meaning}
+    for meaning, names in _NAMES.items()
+    for name in names.split()
+}
 Value = tuple[object, str | None]  # an answer, None for none, and the text beside its choice
 Parts = Mapping[str, str]
 
 
 class Labelled(NamedTuple):
-    """A question with its labels in all languages, plain, and the choice that opens a text."""
+    """A question with its labels in all languages, plain, the values of codes, and the choice that opens a text."""
 
     question: Question
     labels: frozenset[str]
+    codes: Mapping[str, int]
     free: int | None
 
     @classmethod
     def of(cls, question: Question) -> "Labelled":
         translated = [label for one in question.translations.values() for label in one.choices.values()]
         labels = frozenset(map(plain, (*(one.label for one in question.choices), *translated)))
-        return cls(question, labels, next((one.value for one in question.choices if one.other), None))
+        codes = {one.code: one.value for one in question.choices if one.code}
+        return cls(question, labels, codes, next((one.value for one in question.choices if one.other), None))
 
 
 def _text(_asked: Labelled, parts: Parts) -> Value:
@@ -318,15 +328,30 @@ def _decimal(_asked: Labelled, parts: Parts) -> Value:
     return (msgspec.json.decode(found) if found else text or None), None
 
 
-def _yes_no(_asked: Labelled, parts: Parts) -> Value:
-    text = parts.get("", "")
-    found = {"y": "true", "n": "false"}.get(text.strip().casefold()) or written.boolean(text)
+def _yes_no(asked: Labelled, parts: Parts) -> Value:
+    whole = parts.get("", "")
+    text = str(next(iter(_json(whole, list)), whole))
+    found = {"y": "true", "ok": "true", "n": "false"}.get(text.strip().casefold()) or written.boolean(text)
+    if not found and text and asked.question.shape == "consent" and (asked.question.code or "").endswith(f"_{text}"):
+        found = "true"  # the one choice of a list, whose code stands there
     return ({"true": True, "false": False}.get(found or "", text) if text else None), None
 
 
 def _day(_asked: Labelled, parts: Parts) -> Value:
     text = parts.get("", "")
     return (written.iso(text)[: len("2026-12-05")] if text else None), None
+
+
+def _clock(_asked: Labelled, parts: Parts) -> Value:
+    """A time alone, or of a day, as LimeSurvey keeps it."""
+    text = parts.get("", "").strip()
+    whole = written.iso(text if written.is_date(text) else f"1970-01-01 {text}")
+    return (values.read_time(whole[len("1970-01-01 ") :]) if text else None), None
+
+
+def _moment(_asked: Labelled, parts: Parts) -> Value:
+    text = parts.get("", "")
+    return (values.read_date_time(written.iso(text)) if text else None), None
 
 
 def _choice(asked: Labelled, parts: Parts) -> Value:
@@ -350,6 +375,7 @@ def _choices(asked: Labelled, parts: Parts) -> Value:
             continue
         is_tick = (
             plain(cell) in {plain(choice.label), plain(str(choice.value)), "1", "y", "x"}
+            or cell == choice.code
             or written.boolean(cell) == "true"
         )
         if choice.other and not is_tick:
@@ -374,18 +400,20 @@ def _ranking(asked: Labelled, parts: Parts) -> Value:
 
 
 def _matrix(asked: Labelled, parts: Parts) -> Value:
-    whole: Mapping[str, str] = _json(parts.get("", "{}"), dict)
-    rows = {**whole, **{name.removeprefix("row."): cell for name, cell in parts.items() if name}}
-    return ({name: _one(asked, str(cell)) for name, cell in rows.items()} or None), None
+    cells: Mapping[str, str] = _contact(asked, parts)[0] or {}
+    return ({name: _one(asked, str(cell)) for name, cell in cells.items()} or None), None
 
 
-def _contact(_asked: Labelled, parts: Parts) -> Value:
+def _contact(_asked: Labelled, parts: Parts) -> tuple[Any, None]:
+    """The cells by their rows or fields."""
     whole: Mapping[str, str] = _json(parts.get("", "{}"), dict)
-    return ({**whole, **{name.removeprefix("part."): cell for name, cell in parts.items() if name}} or None), None
+    return ({**whole, **{name.partition(".")[2]: cell for name, cell in parts.items() if name}} or None), None
 
 
 def _one(asked: Labelled, text: str) -> object:
-    """The label as it stands, or the number where the text is no label. Any other text is refused later."""
+    """The value of a code, the label as it stands, or the number where it is none. Other texts are refused later."""
+    if text.strip() in asked.codes:
+        return asked.codes[text.strip()]
     match = None if _is_label(asked, text) else _NUMBER.match(text)
     return int(match[1]) if match and (not match[2] or _is_label(asked, match[2])) else text
 
@@ -402,6 +430,8 @@ def _listed(asked: Labelled, text: str) -> list[str]:
         return [text.strip()] if text.strip() else []
     if _SPLIT.search(text):
         return [one.strip() for one in _SPLIT.split(text) if one.strip()]
+    if all(isinstance(_one(asked, one), int) for one in text.split()):  # as KoboToolbox parts codes
+        return text.split()
     cells = [one.strip() for one in next(csv.reader([text], skipinitialspace=True)) if one.strip()]
     joined: list[str] = []
     while cells:  # a label may have commas
@@ -431,4 +461,6 @@ _READERS: Final[Mapping[str, Callable[[Labelled, Parts], Value]]] = {
     "matrix": _matrix,
     "contact": _contact,
     "date": _day,
+    "time": _clock,
+    "date_time": _moment,
 }  # fmt: skip; others are texts

@@ -52,6 +52,7 @@ TITLES_MAX: Final = 10  # rows above the header, and behind the last row
 TAIL_CHARACTERS: Final = 8_000
 FOREIGN_WORDS_MAX: Final = 5
 _SEPARATOR_LINE: Final = re.compile(r'\s*"?sep=(.)"?[;,\t|]*(?:\r\n|\r|\n)', re.IGNORECASE)
+_QUOTED_CELL: Final = re.compile(r'"(?:[^"]|"")*"([;,\t|])')
 _TOTALS: Final = frozenset(map(plain, WORDS["values"]["totals"].split()))
 _KANA: Final = re.compile("[\u3041-\u30ff\u4e00-\u9fff]")
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
@@ -110,10 +111,8 @@ def decode(content: bytes, encoding: str | None = UTF8) -> str:
         return content.decode("utf-8-sig" if encoding == UTF8 else encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        is_utf8 = encoding == UTF8
-        message = (
-            Sentence(NOT_UTF8, line=line) if is_utf8 else Sentence(NOT_DECODED, encoding=encoding.upper(), line=line)
-        )
+        said = NOT_UTF8 if encoding == UTF8 else NOT_DECODED
+        message = Sentence(said, encoding=encoding.upper(), line=line)
         raise errors.Malformed(message, "malformed_encoding") from None
 
 
@@ -189,8 +188,8 @@ def has_lines_above(text: str, separator: str) -> bool:
 
 
 def separator_of(text: str) -> str:
-    """As a first line `sep=;` says, else the one that makes most rows equally wide."""
-    line = _SEPARATOR_LINE.match(text)
+    """As a first line `sep=;` says or what is behind a quoted first cell, else the one that makes rows equally wide."""
+    line = _SEPARATOR_LINE.match(text) or _QUOTED_CELL.match(text)
     return line[1] if line and line[1] in SEPARATORS else max(SEPARATORS, key=lambda each: _fit(text, each))
 
 
@@ -229,8 +228,22 @@ def text_of(content: bytes, reading: Reading) -> str:
             named.pop()
     else:
         named = [""] * len(names)
-    header = csv_text([_distinct(named)], reading.separator, end="\n")
+    header = csv_text([distinct(named, "Column {n}")], reading.separator, end="\n")
     return "\n" * (rows.line_num - 1) + header + _without_last(text[start:], reading.rows_below)
+
+
+def distinct(names: Sequence[str], nameless: str = "") -> list[str]:
+    """No two alike: the second "Why?" is "Why? (2)". `nameless`: of a column without a name, {n} is its number."""
+    found: dict[str, int] = {}  # by name, how often it stood there
+    chosen: list[str] = []
+    for place, given in enumerate(names, start=1):
+        name = shown = given or nameless.format(n=place)
+        while name and shown in found:
+            found[name] += 1
+            shown = f"{name} ({found[name]})"
+        found[shown] = 1
+        chosen.append(shown)
+    return chosen
 
 
 def sample_of(text: str, separator: str) -> tuple[list[str], list[list[str]]]:
@@ -442,17 +455,6 @@ def _without_last(text: str, rows: int) -> str:
         text = text.rstrip("\r\n ;,|\t")
         text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
     return text
-
-
-def _distinct(names: Sequence[str]) -> list[str]:
-    """A name for each column: the number of one without, and a number behind one that an earlier column has."""
-    found: list[str] = []
-    for place, name in enumerate(names, start=1):
-        whole, number = name or f"Column {place}", 1
-        while (one := whole if number == 1 else f"{whole} ({number})") in found:
-            number += 1
-        found.append(one)
-    return found
 
 
 def _encoding_of(content: bytes) -> str:

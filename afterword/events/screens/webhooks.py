@@ -26,7 +26,6 @@ routes = screens_of(WEBHOOK)
 
 @routes.get(ONE, scope="Webhook.Read")
 async def webhook_page(visit: Visit, db: Database) -> Response:
-    words = visit.words
     webhook = await nouns.get(WEBHOOK, db, caller=visit.caller, key=visit.id("webhook_id"))
     found = await deliveries.list_deliverie_records(
         db,
@@ -35,29 +34,15 @@ async def webhook_page(visit: Visit, db: Database) -> Response:
         page=page_of(DELIVERIES, visit.query),
     )
     here = f"{WEBHOOKS}/{webhook.webhook_id}"
-    may_change = "Webhook.Update" in visit.caller.scopes
     return visit.page(
         "webhook.html",
         title=webhook.title,
         webhook=webhook,
         here=here,
-        may_change=may_change,
+        states=STATES,
         list=Listing(
-            rows=[
-                {
-                    "id": one.delivery_id,
-                    "event": one.event_type,
-                    "state": words(STATES[one.state]),
-                    "is_dead": one.state == "dead",
-                    "when": words.moment(one.created_time, time_zone=visit.zone),
-                    "attempts": words.plural("{n} attempt", "{n} attempts", one.attempts),
-                    "reply": " · ".join(
-                        filter(None, (str(one.response_status or ""), one.error or "", one.response_excerpt or ""))
-                    ),
-                }
-                for one in found.items
-            ],
-            empty=words("Nothing has been sent to it yet. Deliveries are kept for 30 days."),
+            rows=found.items,
+            empty=visit.words("Nothing has been sent to it yet. Deliveries are kept for 30 days."),
             **page_links(found, visit.query, here),
         ),
     )

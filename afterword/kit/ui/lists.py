@@ -19,7 +19,7 @@ from afterword.kit.db import Database
 ROWS: Final = 50
 OFFERED_MAX: Final = 200
 Read = Callable[..., Awaitable[Rows[Any]]]  # a store's function for a page of a list
-SEARCH_CHARACTERS: Final = (3, 320)  # the shortest and longest text that people are searched by
+SEARCH_CHARACTERS: Final = range(3, 320 + 1)  # of a text that people are searched by
 EPOCH: Final = datetime.fromtimestamp(0, UTC)
 MICROS_DIGITS: Final = 18
 MICROS_MAX: Final = (datetime.max.replace(tzinfo=UTC) - EPOCH) // timedelta(microseconds=1)

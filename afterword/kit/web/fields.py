@@ -19,8 +19,7 @@ from msgspec import UNSET, Meta, UnsetType, inspect
 from afterword import ids
 from afterword.core.questionnaires import metadata
 from afterword.core.reading.documents import is_date
-from afterword.core.reading.members import Member, members_of
-from afterword.core.reading.structs import TextKind
+from afterword.core.reading.structs import Member, TextKind, members_of
 from afterword.core.text import locales
 from afterword.core.wire import times
 from afterword.core.wire.lists import Column, Direction, Kind, Listing, Rows

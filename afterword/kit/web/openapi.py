@@ -9,7 +9,7 @@ import msgspec
 from afterword import errors
 from afterword.core.organizations.access import SCOPES, alias_of
 from afterword.core.reading import structs as reading_structs
-from afterword.core.reading.members import members_of
+from afterword.core.reading.structs import members_of
 from afterword.core.wire.lists import CRITERIA, Listing
 from afterword.core.wire.site import Site
 from afterword.kit.web import limits, paging, parsing, problems, query, uploads, vocabulary

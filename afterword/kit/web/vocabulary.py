@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import inspect
 
-from afterword.core.reading.members import Declared, declared_of, members_of
+from afterword.core.reading.structs import Declared, declared_of, members_of
 from afterword.core.wire import times
 
 DEPTH_MAX = 4

@@ -13,8 +13,7 @@ from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Download, Routes
 from afterword.listening.exports import schedules, service, store
 from afterword.listening.exports.formats import MEDIA_TYPES
-from afterword.listening.responses import service as responses
-from afterword.listening.responses.api import ResponseFilter, check_filter, filter_of
+from afterword.listening.responses.api import ResponseFilter, requested_of
 
 routes = Routes(tag="Questionnaire Exports", scope="Questionnaire Export")
 routes.all += schedules.routes.all
@@ -132,17 +131,9 @@ async def list_exports_of_lists(call: Call[None], db: Database) -> Answer:
     "recipients are as in exports of one questionnaire.",
 )
 async def create_export_of_list(call: Call[ListExportRequest], db: Database) -> Answer:
-    asked = call.body.filter
-    await check_filter(call.caller, asked, db, at="/filter")
-    export = await service.create_of_list(
-        db,
-        caller=call.caller,
-        chosen=filter_of(call.caller, asked),
-        application_id=asked.application_id,
-        condition=responses.read_condition(call.caller, asked.condition, path="/filter/condition"),
-        columns={**call.body.columns(), "filter": None},
-        now=call.now,
-    )
+    wanted = await requested_of(db, call.caller, call.body.filter, at="/filter")
+    columns = {**call.body.columns(), "filter": None}
+    export = await service.create_of_list(db, wanted, columns=columns, now=call.now)
     return Answer(export_of(export, call.zone), version=export.version, location=f"/q/export/{export.export_id}")
 
 

@@ -38,7 +38,7 @@ from afterword.listening.exports.formats import missing_extra, writer_of
 from afterword.listening.exports.store import VALUE_SCOPES, Export, Piece, Scanned
 from afterword.listening.exports.writers import Writer
 from afterword.listening.responses import service as responses_service
-from afterword.listening.responses.service import Filter
+from afterword.listening.responses.service import RequestedResponses
 from afterword.tenants import audit
 from afterword.tenants.organizations import service as accounts
 
@@ -107,24 +107,16 @@ async def check_filter(db: Database, *, caller: Caller, questionnaire: Questionn
 
 
 async def create_of_list(
-    db: Database,
-    *,
-    caller: Caller,
-    chosen: Filter,
-    application_id: str | None,
-    condition: Node | None,
-    columns: Mapping[str, Any],
-    now: datetime,
+    db: Database, wanted: RequestedResponses, *, columns: Mapping[str, Any], now: datetime
 ) -> Export:
     """Ask for the responses that a list shows with this filter: those that match now, the newest first.
 
     Raises Invalid for too many of them or of their questionnaires, else as `create`.
     """
+    caller = wanted.caller
     scopes = scopes_of(caller, columns)
     await store.EXPORTS.require_capacity(db, organization_id=caller.organization_id, noun="exports")
-    found = await responses_service.select(
-        db, caller=caller, application_id=application_id, chosen=chosen, condition=condition, limit=LISTED_MAX
-    )
+    found = await responses_service.select(db, wanted, limit=LISTED_MAX)
     questionnaire_ids = sorted({questionnaire_id for _, questionnaire_id in found})
     if len(questionnaire_ids) > QUESTIONNAIRES_MAX:
         message = (
@@ -135,7 +127,7 @@ async def create_of_list(
         **columns,
         "date_basis": "submitted",
         "include_incomplete": True,
-        "test": chosen.test,
+        "test": wanted.chosen.test,
         "scopes": scopes,
         "questionnaire_ids": questionnaire_ids,
         "instance_ids": [instance_id for instance_id, _ in found],

@@ -3,11 +3,12 @@
 import zlib
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal, LiteralString
+from typing import Annotated, Any, Final, Literal, LiteralString, Unpack
 from uuid import UUID
 
 import msgspec
 
+from afterword.core.organizations.access import Part
 from afterword.core.wire.exports import OVERLAP, Format, Response
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
@@ -113,12 +114,7 @@ class Scanned(msgspec.Struct, frozen=True):
 
 
 async def get_export(
-    db: Database,
-    *,
-    organization_id: str,
-    export_id: str,
-    application_ids: Sequence[str] = (),
-    only: Sequence[str] | None = None,
+    db: Database, *, export_id: str, only: Sequence[str] | None = None, **part: Unpack[Part]
 ) -> Export | None:
     """The export, unless a questionnaire in it belongs to another application than these (none: any).
 
@@ -131,7 +127,7 @@ async def get_export(
                and q.questionnaire_id = any(coalesce(e.questionnaire_ids, array[e.questionnaire_id]))
                and q.owner_application_id <> all($3)))
              and ($4::text[] is null or e.limited_to = $4)""",
-        *(organization_id, export_id, list(application_ids), only),
+        *(part["organization_id"], export_id, list(part["application_ids"]), only),
     )
 
 

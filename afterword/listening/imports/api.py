@@ -10,7 +10,7 @@ from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields, problems
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.imports import service, store
-from afterword.listening.imports.service import CREATED, ROWS_A_STATEMENT, UNCHANGED, Outcome, PastResponse
+from afterword.listening.imports.service import ROWS_A_STATEMENT, Outcome, PastResponse
 from afterword.listening.imports.store import ResponseImportRecord
 from afterword.listening.responses import views
 
@@ -148,15 +148,14 @@ async def import_responses(call: Call[list[PastResponse | errors.Invalid]], db: 
         PastResponsesResult(
             response_import_id=None if job is None else job.response_import_id,
             results=[_shown(call, place, outcome) for place, outcome in enumerate(outcomes)],
-            created=sum(one.status == CREATED for one in outcomes),
-            unchanged=sum(one.status == UNCHANGED for one in outcomes),
-            failed=sum(one.refusal is not None for one in outcomes),
+            **service.counted(outcomes),
         )
     )
 
 
 def _shown(call: Call[Any], place: int, outcome: Outcome) -> PastResponseRow:
     body, refusal = call.body[place], outcome.refusal
-    name = None if isinstance(body, errors.Invalid) else body.external_id
+    known = (body.record or {}).get("external_id") if isinstance(body, errors.Invalid) else body.external_id
+    name = known if isinstance(known, str) else None
     problem = problems.document_of(refusal, site=call.site, request_id=call.request_id) if refusal else None
     return PastResponseRow(place, outcome.status, outcome.instance_id, name, problem)

@@ -1,14 +1,15 @@
-"""Files of responses as other systems write them, read as tables: CSV, XLSX, SPSS, JSON. For a thread of its own.
+"""Files of responses as other systems write them, read as tables: each form is one entry of FORMATS.
 
-CSV and SPSS are read as they go; workbooks and JSON have bounds.
+CSV and SPSS are read as they go; workbooks and JSON have bounds. For a thread of its own.
 """
 
 import csv
 import io
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal
+from typing import Any, BinaryIO, Final
 
 import msgspec
 
@@ -30,9 +31,21 @@ STEM_MAX: Final = 80  # characters of the file's name, in the ids of rows that h
 SPSS_ROWS: Final = 5_000  # that are in memory at once
 LISTS: Final = ("items", "data", "responses", "results")  # of JSON documents, where the rows are
 SPSS: Final = b"$FL2"
+COMMAS: Final = tables.Reading(tables.UTF8, ",", has_header=True)
 OPEN: Final = "A quotation mark is opened in row {row} and never closed."
 Rows = Iterator[Sequence[str]]
-Format = Literal["json_lines", "json", "csv", "xlsx", "sav"]
+
+
+class Format(msgspec.Struct, frozen=True):
+    """A form of files. `is_of`: whether a file is of it that begins so.
+
+    `read`: the table of the first rows, and all rows, of the open file at the path; None where each line is a request
+    as the API takes it. It raises Invalid, Malformed, TooLarge.
+    """
+
+    name: str
+    is_of: Callable[[bytes], bool]
+    read: Callable[[Path, BinaryIO], tuple[Table, Rows]] | None = None
 
 
 def head_of(source: BinaryIO) -> bytes:
@@ -42,39 +55,8 @@ def head_of(source: BinaryIO) -> bytes:
 
 
 def format_of(head: bytes) -> Format:
-    """Of a file that begins so. Of lines of JSON each is a request already, as the API takes them."""
-    if head.startswith(SPSS):
-        return "sav"
-    if head.startswith(tables.BEGINNING):
-        return "xlsx"
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if text[:1] not in {b"{", b"["}:
-        return "csv"
-    first = text.split(b"\n", 1)[0]
-    try:
-        found = msgspec.json.decode(first)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return "json_lines" if text[:1] == b"{" and b"\n" not in head and len(head) == HEAD_BYTES else "json"
-    is_line = isinstance(found, dict) and "answers" in found and not isinstance(found.get("items"), list)
-    return "json_lines" if is_line else "json"
-
-
-def read(path: Path, source: BinaryIO) -> tuple[Table, Rows]:
-    """The table of the file's first rows, and all its rows; `source` is the open file of the path.
-
-    Raises Invalid, Malformed, TooLarge.
-    """
-    head = head_of(source)
-    kind = format_of(head)
-    if kind == "sav":
-        return _spss(path)
-    if kind in {"json", "json_lines"}:
-        names, rows = _json(_bounded(source, JSON_BYTES_MAX))
-    elif kind == "xlsx":
-        names, rows = _csv(io.BytesIO(tables.csv_of(_bounded(source, WORKBOOK_BYTES_MAX))), head=b"")
-    else:
-        names, rows = _csv(source, head=head)
-    return headed(names, rows, SAMPLE_ROWS)
+    """The first that a file is of which begins so."""
+    return next(one for one in FORMATS if one.is_of(head))
 
 
 def requests_of(
@@ -100,16 +82,21 @@ def _bounded(source: BinaryIO, bytes_max: int) -> bytes:
     return content
 
 
-def _csv(source: BinaryIO, *, head: bytes) -> tuple[list[str], Rows]:
-    """`head`: its beginning, from which encoding and separator are known; UTF-8 and commas without it."""
+def _workbook(path: Path, source: BinaryIO) -> tuple[Table, Rows]:
+    return _csv(path, io.BytesIO(tables.csv_of(_bounded(source, WORKBOOK_BYTES_MAX))), COMMAS)
+
+
+def _csv(_: Path, source: BinaryIO, reading: tables.Reading | None = None) -> tuple[Table, Rows]:
+    """`reading`: its encoding and separator, which its beginning tells where they are not known."""
+    head = head_of(source)
     whole = head if len(head) < HEAD_BYTES else head[: head.rfind(b"\n") + 1]
-    reading = tables.guess(whole) if whole else tables.Reading(tables.UTF8, ",", has_header=True)
+    reading = reading or (tables.guess(whole) if whole else COMMAS)
     encoding = "utf-8-sig" if reading.encoding == tables.UTF8 else reading.encoding
     records = _records(io.TextIOWrapper(source, encoding, newline=""), reading.separator)
     header = next(records, None)
     if header is None:
         raise errors.Invalid.at("", "required", "The file has no rows.")
-    return _distinct([name.strip() for name in header]), records
+    return _headed([name.strip() for name in header], records)
 
 
 def _records(text: io.TextIOWrapper, separator: str) -> Rows:
@@ -133,26 +120,26 @@ def _until(text: Iterable[str], ended: list[bool]) -> Iterator[str]:
     ended.append(True)
 
 
-def _distinct(names: Sequence[str]) -> list[str]:
-    """No two alike: the second "Why?" is "Why? (2)". Raises Invalid for too many."""
+def _headed(names: Sequence[str], rows: Rows) -> tuple[Table, Rows]:
+    """Raises Invalid for too many columns."""
     if len(names) > COLUMNS_MAX:
         raise errors.Invalid.at("", "too_many", Sentence("A file has at most {n} columns.", n=COLUMNS_MAX))
-    found: dict[str, int] = {}  # by name, how often it stood there
-    chosen: list[str] = []
-    for name in names:
-        shown = name
-        while name and shown in found:
-            found[name] += 1
-            shown = f"{name} ({found[name]})"
-        found[shown] = 1
-        chosen.append(shown)
-    return chosen
+    return headed(tables.distinct(names), rows, SAMPLE_ROWS)
 
 
-def _json(content: bytes) -> tuple[list[str], Rows]:
+def _is_lines(head: bytes) -> bool:
+    text = head.removeprefix(BOM_UTF8).lstrip()
+    try:
+        found = msgspec.json.decode(text.split(b"\n", 1)[0])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return text[:1] == b"{" and b"\n" not in head and len(head) == HEAD_BYTES
+    return isinstance(found, dict) and "answers" in found and not isinstance(found.get("items"), list)
+
+
+def _json(_: Path, source: BinaryIO) -> tuple[Table, Rows]:
     """Objects in a list, alone or as a member; of Typeform the answers of each by the names of their questions."""
     try:
-        document = msgspec.json.decode(content)
+        document = msgspec.json.decode(_bounded(source, JSON_BYTES_MAX))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise errors.Invalid.at("", "invalid_format", "This is not valid JSON.") from error
     listed = document if isinstance(document, list) else None
@@ -163,7 +150,7 @@ def _json(content: bytes) -> tuple[list[str], Rows]:
         raise errors.Invalid.at("", "wrong_type", Sentence(message, names=", ".join(LISTS)))
     flat = [dict(_flat(one)) for one in listed]
     names = [*dict.fromkeys(name for one in flat for name in one)]
-    return _distinct(names), ([one.get(name, "") for name in names] for one in flat)
+    return _headed(names, ([one.get(name, "") for name in names] for one in flat))
 
 
 def _flat(row: Mapping[str, Any], prefix: str = "", depth: int = 1) -> Iterator[tuple[str, str]]:
@@ -196,7 +183,7 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else "" if value in (None, [], {}) else msgspec.json.encode(value).decode()
 
 
-def _spss(path: Path) -> tuple[Table, Rows]:
+def _spss(path: Path, _: BinaryIO) -> tuple[Table, Rows]:
     """Labels of values in the place of their numbers, and the labels of variables beside their names."""
     try:
         import pyreadstat  # noqa: PLC0415  an extra of its own
@@ -227,3 +214,13 @@ def _cell(value: Any, texts: Mapping[Any, str]) -> str:
         return ""
     whole = int(value) if isinstance(value, float) and value.is_integer() else value
     return texts.get(value) or str(whole)
+
+
+LINES: Final = Format("json_lines", _is_lines)
+FORMATS: Final[tuple[Format, ...]] = (
+    Format("sav", lambda head: head.startswith(SPSS), _spss),
+    Format("xlsx", lambda head: head.startswith(tables.BEGINNING), _workbook),
+    LINES,
+    Format("json", lambda head: head.removeprefix(BOM_UTF8).lstrip()[:1] in {b"{", b"["}, _json),
+    Format("csv", lambda _: True, _csv),  # whatever is none of the others
+)

@@ -11,7 +11,8 @@ that `add` has counted commit with their responses, so `rows_read` of the import
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
@@ -43,7 +44,6 @@ from afterword.kit.db import Database
 from afterword.kit.web import fields, parsing
 from afterword.kit.web.paging import RECORD_BYTES_MAX
 from afterword.listening.imports import store
-from afterword.listening.imports.files import Format
 from afterword.listening.imports.store import ResponseImportRecord
 from afterword.listening.reports.daily_counts import service as daily_counts
 from afterword.listening.responses import rows as response_rows
@@ -56,6 +56,7 @@ ROWS_A_STATEMENT: Final = 1_000
 RECORD_DAYS: Final = 30  # of an import whose responses were removed
 AHEAD: Final = timedelta(minutes=5)  # by which the clock of a source may be fast
 CREATED, UNCHANGED = 201, 200
+COUNTS: Final = {CREATED: "created", UNCHANGED: "unchanged"}  # others failed
 _json: Final = msgspec.json.Encoder()
 
 
@@ -91,8 +92,8 @@ class PastResponse(fields.Request):
                 "type": ["object", "array"],
                 "items": {"type": "object"},
                 "description": (
-                    "Values by the id or key of their question, or a list of objects with `question_id`, `value` and "
-                    "`other_text`. A choice is its value, or its label in any language of the questionnaire."
+                    "Values by the id, key or code of their question, or a list of objects with `question_id`, `value` "
+                    "and `other_text`. A choice is its value, its code, or its label in any language."
                 ),
             },
             examples=[{"score": 9, "words": "Quick"}],
@@ -167,7 +168,7 @@ async def begin(
     caller: Caller,
     questionnaire_id: str,
     title: str | None = None,
-    format: Format = "json_lines",  # noqa: A002  the name of the member
+    format: str = "json_lines",  # noqa: A002  the name of the member
     file_name: str | None = None,
     digest: str | None = None,
     now: datetime,
@@ -362,11 +363,14 @@ async def add(
     found = [one for one in outcomes if one is not None]
     assert len(found) == len(rows), "a row without an outcome"  # noqa: S101
     if work.job is not None:
-        created, unchanged = (sum(one.status == status for one in found) for status in (CREATED, UNCHANGED))
-        failed = len(found) - created - unchanged
-        counts = {"created": created, "unchanged": unchanged, "failed": failed}
-        await store.update_import(db, job=work.job, counts=counts, now=now)
+        await store.update_import(db, job=work.job, counts=counted(found), now=now)
     return found
+
+
+def counted(outcomes: Iterable[Outcome]) -> dict[str, int]:
+    """The numbers of rows that are `created`, `unchanged` and `failed`."""
+    found = Counter(COUNTS.get(one.status, "failed") for one in outcomes)
+    return {name: found[name] for name in (*COUNTS.values(), "failed")}
 
 
 async def _require_open(db: Database, *, job: ResponseImportRecord) -> None:

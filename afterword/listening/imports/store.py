@@ -13,6 +13,7 @@ from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import columns_of, qualified
 from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.web import fields
+from afterword.listening.imports import files
 
 REMOVED_A_STEP: Final = 1_000
 State = Literal["open", "done", "removing", "removed"]
@@ -25,7 +26,7 @@ class ResponseImportRecord(msgspec.Struct, frozen=True, kw_only=True):
     response_import_id: fields.Id
     questionnaire_id: fields.Id
     title: str | None
-    format: Annotated[str, Meta(description="Of the source: `json_lines`, `json`, `csv`, `xlsx` or `sav`.")]
+    format: Annotated[str, Meta(description=f"Of the source: {', '.join(f'`{one.name}`' for one in files.FORMATS)}.")]
     file_name: str | None
     digest: Annotated[str | None, Hidden()]
     state: Annotated[State, Meta(description="An open one takes rows. A removing one goes on by itself.")]

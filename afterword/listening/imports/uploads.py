@@ -7,7 +7,6 @@ done twice. Until it is confirmed, its import is open and has no rows.
 import asyncio
 import io
 import zlib
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -29,7 +28,7 @@ from afterword.errors import FieldError, Sentence
 from afterword.kit.db import Database, savepoint
 from afterword.kit.db.columns import arrays, columns_of
 from afterword.listening.imports import files, service as imports
-from afterword.listening.imports.service import CREATED, ROWS_A_STATEMENT, UNCHANGED, CheckedRow, Outcome, Work
+from afterword.listening.imports.service import ROWS_A_STATEMENT, CheckedRow, Outcome, Work
 from afterword.listening.imports.store import ResponseImportRecord
 from afterword.sending.intake.imports.service import ERRORS_KEPT_MAX, ProblemKind
 from afterword.sending.intake.lists import FileGone
@@ -40,12 +39,11 @@ BYTES_MAX: Final = 134_217_728  # of all cells
 COLUMNS_MAX: Final = 10  # of which values are asked about at once
 VALUES_MAX: Final = 50  # of a column
 VALUE_CHARACTERS_MAX: Final = 200
-COUNTS: Final = {CREATED: "created", UNCHANGED: "unchanged"}  # others failed
 NONE: Final = {"created": 0, "unchanged": 0, "failed": 0}
 FROM_START: Final[Mapping[str, Any]] = {"state": "queued", "next_piece": 0, "counts": NONE, "unknown": {}}
 Cells = Sequence[Sequence[str]]
-FaultyRow = tuple[int, list[ProblemKind]]  # its number, which is 1 for the header, or for the first of lines of JSON
-ReadFile = tuple[files.Format, Table, list[bytes], int]  # the table, its rows in pieces, their number
+FaultyRow = tuple[int, list[ProblemKind]]  # its number, which is 1 for the header, or that of its line of JSON
+ReadFile = tuple[str, Table, list[bytes], int]  # the table, its rows in pieces, their number
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
@@ -85,12 +83,12 @@ def read_file(content: bytes) -> ReadFile:
     if not content.strip():
         raise errors.Invalid.at("/file", "required", "Choose a file.")
     kind = files.format_of(content[: files.HEAD_BYTES])
-    if kind == "json_lines":
-        return kind, *_cut(Table((), ()), ([line] for line in tables.decode(content).split("\n") if line.strip()))
+    if kind.read is None:
+        lines = enumerate(tables.decode(content).split("\n"), start=1)
+        return kind.name, *_cut(Table((), ()), ([line, str(number)] for number, line in lines if line.strip()))
     with NamedTemporaryFile() as file:
-        if kind == "sav":  # which is read by its path
-            Path(file.name).write_bytes(content)
-        return kind, *_cut(*files.read(Path(file.name), io.BytesIO(content)))
+        Path(file.name).write_bytes(content)
+        return kind.name, *_cut(*kind.read(Path(file.name), io.BytesIO(content)))
 
 
 def _cut(table: Table, rows: Iterator[Sequence[str]]) -> tuple[Table, list[bytes], int]:
@@ -177,9 +175,9 @@ async def list_faulty_rows(
     """Those behind this row, in their order."""
     rows = await db.fetch_column(
         """select fault from response_upload_piece p, jsonb_array_elements(p.faults) fault
-           where p.organization_id = $1 and p.response_import_id = $2 and p.number >= $3 and (fault ->> 0)::int > $4
-           order by p.number, (fault ->> 0)::int limit $5""",
-        *(organization_id, response_import_id, max(after - files.FIRST_ROW, 0) // ROWS_A_STATEMENT, after, limit),
+           where p.organization_id = $1 and p.response_import_id = $2 and (fault ->> 0)::int > $3
+           order by p.number, (fault ->> 0)::int limit $4""",
+        *(organization_id, response_import_id, after, limit),
     )
     return [(number, [ProblemKind(*one) for one in kinds]) for number, kinds in rows]
 
@@ -241,8 +239,7 @@ async def _step(db: Database, *, upload: ResponseUpload, secret: bytes, now: dat
     is_done = upload.next_piece + 1 == upload.pieces
     if is_done and upload.confirmed:
         await imports.update(db, **acting, response_import_id=job.response_import_id)
-    new = Counter(COUNTS.get(one.status, "failed") for one in outcomes)
-    counts = {name: number + new[name] for name, number in upload.counts.items()}
+    counts = {name: number + upload.counts[name] for name, number in imports.counted(outcomes).items()}
     state = "done" if is_done else "queued"
     return {"next_piece": upload.next_piece + 1, "counts": counts, "unknown": unknown, "state": state}
 
@@ -260,7 +257,7 @@ def _faults(
     work: Work, upload: ResponseUpload, cells: Cells, outcomes: Sequence[Outcome]
 ) -> tuple[list[FaultyRow], dict[str, dict[str, int]]]:
     """The rows of a piece that are refused; and the values, of earlier pieces too, that fit no question."""
-    known, first = known_columns(work), (files.FIRST_ROW if upload.names else 1) + upload.next_piece * ROWS_A_STATEMENT
+    known, first = known_columns(work), files.FIRST_ROW + upload.next_piece * ROWS_A_STATEMENT
     places = known.places(upload.meanings)
     options = {name: known.options(meaning) for name, meaning in upload.meanings.items()}
     unknown = {name: dict(values) for name, values in upload.unknown.items()}
@@ -280,5 +277,5 @@ def _faults(
                 is_asked = len(values) < VALUES_MAX and len(text) <= VALUE_CHARACTERS_MAX and len(unknown) < COLUMNS_MAX
                 if text in values or (is_asked and options[name] and text not in options[name]):
                     unknown[name] = {**values, text: values.get(text, 0) + 1}
-        found.append((number, kinds))
+        found.append((number if upload.names else int(row[1]), kinds))  # lines of JSON have theirs
     return found, unknown

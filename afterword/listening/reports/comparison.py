@@ -12,9 +12,9 @@ import msgspec
 from afterword import errors
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.core.figures import periods, reports as core_reports
-from afterword.core.figures.cells import COUNTED
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery
+from afterword.core.figures.reports import COUNTED
 from afterword.core.wire import times
 from afterword.kit.db import Database, savepoint
 from afterword.listening.reports import counts

@@ -19,11 +19,20 @@ from msgspec.structs import replace
 
 from afterword import errors
 from afterword.cases import recoveries
-from afterword.core.figures import cells as core_cells, disclosure, periods, queries, reports as core_reports
-from afterword.core.figures.cells import COUNTED, NUMERIC, RANKED, Cell, People, Repeat
+from afterword.core.figures import disclosure, periods, queries, reports as core_reports
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.queries import CountQuery, DailyCounts, Scope, Span, of_limit, subjects_of
-from afterword.core.figures.reports import BOUNCED, Counted, RequestedMetric
+from afterword.core.figures.reports import (
+    BOUNCED,
+    COUNTED,
+    NUMERIC,
+    RANKED,
+    Cell,
+    Counted,
+    People,
+    Repeat,
+    RequestedMetric,
+)
 from afterword.core.questionnaires import conditions, metadata
 from afterword.core.questionnaires.conditions import Facts
 from afterword.kit.db import Database, Row
@@ -500,7 +509,7 @@ async def _count(
 
 
 def _by_part(asked: CountQuery, cells: Sequence[Cell], people: Sequence[People]) -> list[tuple[list[Cell], People]]:
-    return [(core_cells.moved(cells, own), each) for own, each in zip(_own_buckets(asked), people, strict=True)]
+    return [(core_reports.moved(cells, own), each) for own, each in zip(_own_buckets(asked), people, strict=True)]
 
 
 def _own_buckets(asked: CountQuery) -> list[dict[int, int]]:
@@ -602,7 +611,7 @@ _samples: OrderedDict[tuple[CountQuery, datetime], list[People]] = OrderedDict()
 
 def _people_by_part(asked: CountQuery, repeats: Sequence[Repeat], sampled: Sequence[bool]) -> list[People]:
     return [
-        People(core_cells.moved(repeats, own), is_sample=is_sample)
+        People(core_reports.moved(repeats, own), is_sample=is_sample)
         for own, is_sample in zip(_own_buckets(asked), sampled, strict=True)
     ]
 
@@ -669,7 +678,7 @@ async def visible(
 
     Raises Invalid where that would read too much.
     """
-    filtered = {group for each in subjects_of(asked.condition) if (group := core_cells.read_group(each))}
+    filtered = {group for each in subjects_of(asked.condition) if (group := core_reports.read_group(each))}
     limited = {of_limit(asked.only)} if asked.only else set[tuple[str, str]]()
     attributes = sorted({*asked.dimensions, *filtered, *limited})
     months = periods.buckets(asked.period, "month")

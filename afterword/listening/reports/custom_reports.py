@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
-from typing import Annotated, Any, Final, LiteralString
+from typing import Annotated, Any, Final, LiteralString, Unpack
 
 import msgspec
 from msgspec.structs import replace
 
 from afterword import errors
 from afterword.core.figures import templates
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, Part, values_of
 from afterword.core.wire import times
 from afterword.kit.db import Database
 from afterword.kit.db.columns import columns_of, qualified
@@ -141,14 +141,12 @@ async def get(db: Database, *, caller: Caller, report_id: str, is_locked: bool =
 _COLUMNS_T: Final[LiteralString] = qualified(columns_of(CustomReport, without={"pinned"}), "t")
 
 
-async def list_pinned_reports(
-    db: Database, *, organization_id: str, application_ids: Sequence[str]
-) -> list[CustomReport]:
+async def list_pinned_reports(db: Database, **part: Unpack[Part]) -> list[CustomReport]:
     return await db.records(CustomReport).fetch(
         f"""select {_COLUMNS_T}, true as pinned from custom_report t
             where t.organization_id = $1 and {_VISIBLE} and t.pinned_time is not null
             order by t.pinned_time, t.report_id limit $3""",
-        *(organization_id, list(application_ids), PINS_MAX),
+        *(*values_of(part), PINS_MAX),
     )
 
 

@@ -12,9 +12,9 @@ from afterword import errors
 from afterword.asking.instances.resources import QuestionnaireInstance, instance_of
 from afterword.asking.instances.store import SHOWN_COLUMNS, ShownInstance
 from afterword.asking.questionnaires import contexts
-from afterword.core.figures import plans
-from afterword.core.figures.cells import Basis
+from afterword.core.figures import queries
 from afterword.core.figures.queries import CountQuery, ReportContext, ReportQuery
+from afterword.core.figures.reports import Basis
 from afterword.core.organizations.access import Caller
 from afterword.core.reading.findings import Findings
 from afterword.core.wire.lists import Column, Listing, Rows
@@ -161,7 +161,7 @@ async def find(db: Database, *, caller: Caller, query: ReportQuery, chosen: Filt
 
     Raises Invalid for questionnaires out of reach, and for a condition over too many.
     """
-    findings = Findings(place=plans.parameter)
+    findings = Findings(place=queries.parameter)
     if query.filter is None:  # which alone needs the questions
         await contexts.check_questionnaires(db, caller=caller, query=query, findings=findings)
         context = ReportContext(
@@ -176,7 +176,7 @@ async def find(db: Database, *, caller: Caller, query: ReportQuery, chosen: Filt
         )
     else:
         context = await contexts.load_context(db, caller=caller, query=query, findings=findings)
-    run = plans.plan(replace(query, metrics=(("created", None),)), context, now=now, findings=findings)
+    run = queries.plan(replace(query, metrics=(("created", None),)), context, now=now, findings=findings)
     asked = run.of_cases(run.period)
     return Found(asked, (await counts.scope_of(db, asked, asked.spans)).instance_ids, chosen)
 

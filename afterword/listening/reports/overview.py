@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
-from typing import Annotated, Any, Final, LiteralString
+from typing import Annotated, Any, Final, LiteralString, Unpack
 
 import msgspec
 from msgspec import Meta
@@ -16,7 +16,7 @@ from afterword.core.figures import periods, queries
 from afterword.core.figures.periods import Bucket, CalendarPeriod, Period
 from afterword.core.figures.queries import ReportContext, ReportQuery
 from afterword.core.figures.reports import QUESTIONNAIRES_MAX, Figure as FigureRecord
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, Reach, values_of
 from afterword.core.questionnaires.question_types import SCORES
 from afterword.kit.db import Database
 from afterword.kit.web import fields
@@ -166,13 +166,7 @@ NOTHING: Final[Mapping[str, Any]] = {
 
 
 async def get_attention(
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    test_only: bool,
-    user_id: str | None,
-    now: datetime,
+    db: Database, *, user_id: str | None, now: datetime, **reach: Unpack[Reach]
 ) -> Mapping[str, Any]:
     """All that needs a person, each kind as a list of documents: `accounts`, `pipelines`, `silent`, `plans`, `pools`.
 
@@ -182,7 +176,7 @@ async def get_attention(
     """
     row = await db.fetch_one(
         _ATTENTION,
-        *(organization_id, list(application_ids), test_only, user_id, now, QUESTIONNAIRES_LISTED_MAX, LISTED_MAX),
+        *(*values_of(reach), reach["test_only"], user_id, now, QUESTIONNAIRES_LISTED_MAX, LISTED_MAX),
         *(now - SILENT, now - SILENT - BEFORE, ANSWERS_MIN, LOW_SHARE),
     )
     return dict(row)

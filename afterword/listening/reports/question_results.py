@@ -15,12 +15,11 @@ from msgspec.structs import replace
 
 from afterword.asking.questionnaires import contexts
 from afterword.asking.questionnaires.store import Questionnaire
-from afterword.core.figures import cells as core_cells, plans, queries, reports as core_reports, rows as core_rows
+from afterword.core.figures import queries, reports as core_reports, rows as core_rows
 from afterword.core.figures.disclosure import Key
 from afterword.core.figures.metrics import Measure
 from afterword.core.figures.periods import Period
-from afterword.core.figures.plans import Plan
-from afterword.core.figures.queries import ReportContext
+from afterword.core.figures.queries import Plan, ReportContext
 from afterword.core.figures.reports import TOTAL, Counted, Figure, RequestedMetric, Tally
 from afterword.core.figures.rows import Selection
 from afterword.core.organizations.access import Caller
@@ -39,7 +38,7 @@ VALUES_OF: Final = 1_000  # responses, the newest, whose values are known
 COMMENTS_MAX: Final = 3  # of a question
 COMMENTS_OF: Final = 500  # responses, the newest of the period, whose comments are looked for
 METADATA: Final = "questionnaire_metadata"
-LIVE: Final = (core_cells.NUMERIC | core_cells.DISTRIBUTED) - core_cells.COUNTED  # without daily counts
+LIVE: Final = (core_reports.NUMERIC | core_reports.DISTRIBUTED) - core_reports.COUNTED  # without daily counts
 
 
 class Comment(msgspec.Struct, frozen=True):
@@ -110,20 +109,20 @@ async def read(
     questionnaire_id = questionnaire.questionnaire_id
     query = queries.query_of({**period, "metrics": [], "questionnaire_ids": (questionnaire_id,)})
     owners = {questionnaire_id: questionnaire.owner_application_id}
-    findings = Findings(place=plans.in_spec)
+    findings = Findings(place=queries.in_spec)
     context = await contexts.load_context(db, caller=caller, query=query, findings=findings, known=owners)
     context = replace(context, only=None)  # counts are by group, of which a caller with a limit has the own ones
     values, by, value = await _choose_group(
         db, caller=caller, context=context, questionnaire_id=questionnaire_id, by=by, value=value
     )
     query = replace(query, compare="previous_period", group_by=(f"{METADATA}:{by}",) if by else ())
-    run = plans.plan(query, context, now=now, findings=findings)
+    run = queries.plan(query, context, now=now, findings=findings)
     asking = [one for one in context.questions.values() if one.is_answered]
     first = page * QUESTIONS_MAX
     shown = asking[first : first + QUESTIONS_MAX]
     outcome = next((one for kind in SCORES for one in asking if one.type == kind), None) if not page else None
     counts = _Page(run, (by, value) if value else None)
-    rated = [one for one in asking if outcome and one.type != "number" and core_cells.is_rated(one)][:DRIVERS_MAX]
+    rated = [one for one in asking if outcome and one.type != "number" and core_reports.is_rated(one)][:DRIVERS_MAX]
     counted = (*shown, *rated, *([outcome] if outcome else ()))
     await counts.count(db, list({one.question_id: one for one in counted}.values()))
     may_read = not run.context.protected
@@ -211,7 +210,7 @@ class _Page(msgspec.Struct, frozen=True):
 
     async def count(self, db: Database, questions: Sequence[Question]) -> None:
         """Count those of which daily counts are kept, then the others."""
-        kept = [one for one in questions if one.type in core_cells.COUNTED]
+        kept = [one for one in questions if one.type in core_reports.COUNTED]
         live = [one for one in questions if one.type in LIVE]
         for part in filter(None, (kept, live)):
             wanted = [_wanted(one) for one in part]
@@ -225,15 +224,17 @@ class _Page(msgspec.Struct, frozen=True):
         counts = self.counted.get(question.question_id)
         if counts is None:
             return found
-        parts = core_cells.parts_of(question)[: 1 if question.ranks else None]  # of a ranking the first rank
-        if core_cells.ratings_of(question):
+        parts = core_reports.parts_of(question)[: 1 if question.ranks else None]  # of a ranking the first rank
+        if core_reports.ratings_of(question):
             return replace(found, rows=[self._mean(question, part) for part in parts], is_of_means=True)
         rows: list[Row] = []
-        if question.type in core_cells.DISTRIBUTED:
+        if question.type in core_reports.DISTRIBUTED:
             periods = filter(None, (counts.now, counts.before))
             given = [self._answers(counted, counts.index, parts) for counted in periods]
             rows = [row for part in parts for row in results.part_rows(self.run, question, part, given, key=self.key)]
-        return replace(found, figure=self.figure(question) if question.type in core_cells.NUMERIC else None, rows=rows)
+        return replace(
+            found, figure=self.figure(question) if question.type in core_reports.NUMERIC else None, rows=rows
+        )
 
     def figure(self, question: Question) -> Figure:
         """The score or mean of the chosen group."""
@@ -294,7 +295,7 @@ class _Page(msgspec.Struct, frozen=True):
         hidden: set[str] = set()
         if self.run.context.protected:
             is_hidden = row is None or self.row in counted.hidden[index]
-            hidden = {part for part in parts if is_hidden or (part and not core_cells.of_part(tally, part))}
+            hidden = {part for part in parts if is_hidden or (part and not core_reports.of_part(tally, part))}
         return Answers(tally, hidden)
 
 

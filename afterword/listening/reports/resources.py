@@ -7,13 +7,13 @@ from msgspec import UNSET, Meta, UnsetType
 
 from afterword import errors
 from afterword.core.figures import metrics
-from afterword.core.figures.cells import Basis
 from afterword.core.figures.periods import DAYS_MAX, Bucket, CalendarPeriod, Compare
 from afterword.core.figures.queries import ReportQuery
 from afterword.core.figures.reports import (
     GROUPS_MAX,
     METRICS_MAX,
     QUESTIONNAIRES_MAX,
+    Basis,
     Figure as FigureRecord,
     Metric,
     SuppressedReason,

@@ -13,33 +13,28 @@ from afterword import errors
 from afterword.asking.questionnaires import contexts, store as questionnaires_store
 from afterword.cases import service as cases
 from afterword.cases.rules import Alert
-from afterword.core.figures import (
-    cells as core_cells,
-    metrics,
-    periods,
-    plans,
-    queries,
-    reports as core_reports,
-    rows as core_rows,
-    templates,
-)
-from afterword.core.figures.cells import ANSWERED, Cell, People
+from afterword.core.figures import metrics, periods, queries, reports as core_reports, rows as core_rows, templates
 from afterword.core.figures.metrics import Measure
 from afterword.core.figures.periods import Bucket, Period
-from afterword.core.figures.plans import Plan
-from afterword.core.figures.queries import CountQuery, ReportContext, ReportQuery
-from afterword.core.figures.reports import Counted, Figure, Line, RequestedMetric, Table, Tally
-from afterword.core.figures.rows import Selection
+from afterword.core.figures.queries import CountQuery, Plan, ReportContext, ReportQuery
+from afterword.core.figures.reports import ANSWERED, Cell, Counted, Figure, Line, People, RequestedMetric, Table, Tally
+from afterword.core.figures.rows import RowKey, Selection, equal, number_of
 from afterword.core.figures.templates import Template
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.question_types import Question
 from afterword.core.reading.findings import Findings
 from afterword.kit.db import Database, savepoint
-from afterword.listening.reports import comments, counts
+from afterword.listening.reports import counts
 from afterword.listening.reports.counts import Group, Visible
+from afterword.listening.responses import comments
+from afterword.listening.responses.comments import CommentWord
+from afterword.listening.responses.service import Filter
 from afterword.sending.pipelines import store as pipelines_store
 
 APPLICATION_QUESTIONNAIRES_MAX: Final = 500  # the newest; an alert on more of them names those that it is about
+WORDS_MAX: Final = 30
+WORDS_OF_GROUP_MAX: Final = 8
+MOMENT: Final = timedelta(microseconds=1)
 
 Found = tuple[Sequence[Cell], People]
 logger: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
@@ -55,7 +50,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     period: Period
-    date_basis: core_cells.Basis
+    date_basis: core_reports.Basis
     parameters: Mapping[str, Any]
     rows: Sequence[Row]
     total: Sequence[Figure]
@@ -73,7 +68,7 @@ class Answers(msgspec.Struct, frozen=True):
 
 async def planned(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: datetime) -> Plan:
     """The plan of a spec, all of whose ids the caller reaches. Raises Invalid with places in it."""
-    query, findings = queries.query_of(spec), Findings(place=plans.in_spec)
+    query, findings = queries.query_of(spec), Findings(place=queries.in_spec)
     context = await contexts.load_context(db, caller=caller, query=query, findings=findings)
     pipeline_id = spec.get("pipeline_id")
     if pipeline_id is not None and not await pipelines_store.count_among(
@@ -81,7 +76,7 @@ async def planned(db: Database, *, caller: Caller, spec: Mapping[str, Any], now:
     ):
         findings.error("pipeline_id", "unknown_id", "None of these questionnaires has such a pipeline.")
         findings.check()
-    return plans.plan_spec(spec, context, now=now)
+    return queries.plan_spec(spec, context, now=now)
 
 
 async def run(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: datetime) -> Result:
@@ -91,7 +86,7 @@ async def run(db: Database, *, caller: Caller, spec: Mapping[str, Any], now: dat
 
 async def run_query(db: Database, *, query: ReportQuery, context: ReportContext, now: datetime) -> Result:
     """Raises Invalid where it reads too much."""
-    run = plans.plan(query, context, now=now, findings=Findings(place=plans.in_spec))
+    run = queries.plan(query, context, now=now, findings=Findings(place=queries.in_spec))
     return _listed(run, await _table(db, run))
 
 
@@ -108,7 +103,7 @@ async def run_trend(
 
     The change of a bucket is that from the one in its place before. Raises Invalid where it reads too much.
     """
-    run = plans.plan(query, context, now=now, findings=Findings(place=plans.in_spec))
+    run = queries.plan(query, context, now=now, findings=Findings(place=queries.in_spec))
     if context.protected:
         counted, earlier = await tallied(db, run)
         return _listed(run, _tabulated(run, counted, earlier and replace(earlier, rows={}))), query
@@ -139,9 +134,9 @@ async def run_template(
     db: Database, *, caller: Caller, template: Template, query: ReportQuery, given: Mapping[str, Any], now: datetime
 ) -> Result:
     """A ready report; `given`: parameters by name. Raises Invalid for what cannot be asked, or would be too much."""
-    findings = Findings(place=plans.parameter)
+    findings = Findings(place=queries.parameter)
     context = await contexts.load_context(db, caller=caller, query=query, findings=findings)
-    return await run_plan(db, plans.plan_template(template, query, context, given=given, now=now, findings=findings))
+    return await run_plan(db, queries.plan_template(template, query, context, given=given, now=now, findings=findings))
 
 
 async def run_plan(db: Database, run: Plan) -> Result:
@@ -326,9 +321,9 @@ async def _run_distribution(db: Database, run: Plan) -> Result:
     given = [await _answers(db, run, period, question) for period in filter(None, (run.period, run.earlier))]
     rows: list[Row] = []
     total: list[Figure] = []
-    for part in core_cells.parts_of(question):
+    for part in core_reports.parts_of(question):
         rows += part_rows(run, question, part, given)
-        number = core_cells.answers_in(core_cells.of_part(given[0].counts, part))
+        number = core_reports.answers_in(core_reports.of_part(given[0].counts, part))
         measure = Measure(metric="answers", unit="count", n=number, value=float(number))
         total.append(Figure(measure, suppressed=part in given[0].hidden))
     return _result(
@@ -348,13 +343,13 @@ def part_rows(
     `given`: the answers of the period, and of the one before where the query compares; `key`: of the group they are of.
     """
     now, *before = given
-    counted = core_cells.of_part(now.counts, part)
-    values = core_cells.values_of(question)
+    counted = core_reports.of_part(now.counts, part)
+    values = core_reports.values_of(question)
     values += sorted(each for each in counted if each not in {*values, ANSWERED})
     asked: dict[str, Any] = {"values": values, "level": run.query.level, "scale": core_reports.scale_of(question)}
     figures = core_reports.distribution(counted, effect=now.counts.effect, is_hidden=part in now.hidden, **asked)
     for one in before:
-        counted = core_cells.of_part(one.counts, part)
+        counted = core_reports.of_part(one.counts, part)
         was = core_reports.distribution(counted, effect=one.counts.effect, is_hidden=part in one.hidden, **asked)
         figures = [changed(figure, earlier) for figure, earlier in zip(figures, was, strict=True)]
     rows: list[Row] = []
@@ -375,7 +370,7 @@ async def _answers(db: Database, run: Plan, period: Period, question: Question) 
         [tally] = core_reports.gather(wanted, cells, (), (), people).total
         return Answers(tally)
     found = await _visible(db, run, asked)
-    parts = map(counts.part_of, found.hidden) if found.named else core_cells.parts_of(question)
+    parts = map(counts.part_of, found.hidden) if found.named else core_reports.parts_of(question)
     hidden = set(parts) - set(map(counts.part_of, found.total))
     tally = Tally()
     for cell in found.total:
@@ -415,8 +410,8 @@ async def driver_rows(
     key = {f"questionnaire_metadata:{of_group[0]}": of_group[1]} if of_group else {}
     for question_id, tally in tallies.items():
         question = run.context.questions[question_id]
-        ratings = core_cells.ratings_of(question)
-        for part in core_cells.parts_of(question):
+        ratings = core_reports.ratings_of(question)
+        for part in core_reports.parts_of(question):
             mean = Figure(core_reports.rating(question, tally, part, level=level))
             asked_of = question_id, part
             pairs, people_behind = found.get(asked_of, {}), pair_people.get(asked_of, 0)
@@ -429,10 +424,59 @@ async def driver_rows(
 
 
 async def _run_comments(db: Database, run: Plan) -> Result:
-    found = await comments.count(db, run, selection_of(run, {}))
-    rows = [Row(key=key, figures=[figure], selection=selection) for key, figure, selection in found.lines]
-    shown = _result(run, rows, total=[found.total], suppressed=0, truncated=found.is_part)
-    return replace(shown, selection=found.selection)
+    """The words of comments: those of all, or each group followed by its own. Truncated: older ones are not counted."""
+    selection = selection_of(run, {})
+    [questionnaire_id] = run.query.questionnaire_ids
+    group, band = run.parameters.metadata or "", run.parameters.band
+    found = await comments.counted(
+        db,
+        organization_id=run.context.organization_id,
+        application_ids=(),  # the questionnaire is one that the caller reaches
+        chosen=Filter(
+            only=run.context.only,
+            questionnaire_id=questionnaire_id,
+            from_time=selection.from_time,
+            to_time=selection.to_time - MOMENT,
+            band=band,
+            test=run.context.test,
+        ),
+        group_by=group,
+        limit=WORDS_MAX,
+    )
+    whole = replace(selection, only="comment", band=band, from_time=found.from_time or selection.from_time)
+    rows = [] if group else [_word_row({}, whole, one.n, one) for one in found.words]
+    for each in found.groups:
+        of_group = _comments_of_group(whole, group, each.value)
+        if of_group is None:
+            continue
+        key: RowKey = {group: number_of(each.value) if group == "channel" and each.value else each.value}
+        rows.append(_word_row(key, of_group, each.n))
+        rows += [_word_row(key, of_group, one.n, one) for one in each.words[:WORDS_OF_GROUP_MAX]]
+    total = _comments_figure(found.n)
+    shown = _result(run, rows, total=[total], suppressed=0, truncated=found.from_time is not None)
+    return replace(shown, selection=whole)
+
+
+def _word_row(key: RowKey, selection: Selection, n: int, one: CommentWord | None = None) -> Row:
+    """A word; without one, all comments of a group."""
+    named = {**key, "word": one.word if one else None, "text": one.text if one else None}
+    selection = replace(selection, word=one.word) if one else selection
+    return Row(key=named, figures=[_comments_figure(n)], selection=selection)
+
+
+def _comments_figure(n: int) -> Figure:
+    return Figure(Measure(metric="comments", unit="count", n=n, value=n))
+
+
+def _comments_of_group(selection: Selection, group: str, value: str | None) -> Selection | None:
+    """The responses of a group; None for those without a score, which no selection has."""
+    match group:
+        case "band":
+            return replace(selection, band=value) if value else None
+        case "channel":
+            return replace(selection, channel_id=int(value or 0))
+        case _:
+            return replace(selection, condition=equal(group, value))
 
 
 def of_others(whole: Figure, own: Figure, minimum: int) -> Figure | None:

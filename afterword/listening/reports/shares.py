@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from afterword import errors, ids
-from afterword.core.figures.plans import Plan
+from afterword.core.figures.queries import Plan
 from afterword.core.organizations.access import Caller, Limit, installation
 from afterword.kit.db import Database
 from afterword.kit.web import fields

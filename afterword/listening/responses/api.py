@@ -1,7 +1,7 @@
 """The HTTP routes of responses of all questionnaires."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Unpack
 
 from msgspec import Meta
 from msgspec.structs import replace
@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from afterword import errors
 from afterword.asking.links.public_links import LINK
 from afterword.asking.questionnaires import store as questionnaires_store
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, Part, values_of
 from afterword.core.questionnaires.question_types import ScaleName
 from afterword.core.text import words
 from afterword.errors import FieldError
@@ -20,8 +20,7 @@ from afterword.kit.ui.lists import key_of, read_key
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.responses import service
-from afterword.listening.responses.records import Band, ResponseRow, about
-from afterword.listening.responses.service import EVER, NEVER, Filter, Tab
+from afterword.listening.responses.service import EVER, NEVER, Band, Filter, RequestedResponses, ResponseRow, Tab, about
 from afterword.tenants.organizations import checks
 
 TAG_CHARACTERS_MAX: Final = 50
@@ -108,14 +107,8 @@ class ResponseCounts(fields.Answer):
     description="Those of all questionnaires, the newest first. The case is the open one.",
 )
 async def list_responses(call: Call[None], db: Database) -> Answer:
-    await check_filter(call.caller, call.query, db, is_query=True)
-    rows = await service.list_response_page(
-        db,
-        **service.reach_of(call.caller, call.query.application_id),
-        chosen=filter_of(call.caller, call.query),
-        page=call.page,
-    )
-    return Answer(record=rows)
+    wanted = await requested_of(db, call.caller, call.query, is_query=True)
+    return Answer(record=await service.list_response_page(db, **wanted.reach, chosen=wanted.chosen, page=call.page))
 
 
 @routes.get(
@@ -128,10 +121,8 @@ async def list_responses(call: Call[None], db: Database) -> Answer:
     description="Counts by facet of the same filter, of the newest ten thousand responses.",
 )
 async def count_responses(call: Call[None], db: Database) -> Answer:
-    await check_filter(call.caller, call.query, db, is_query=True)
-    facets = await service.count_facets(
-        db, **service.reach_of(call.caller, call.query.application_id), chosen=filter_of(call.caller, call.query)
-    )
+    wanted = await requested_of(db, call.caller, call.query, is_query=True)
+    facets = await service.count_facets(db, **wanted.reach, chosen=wanted.chosen)
 
     def of(name: str) -> dict[str, int]:
         return {value: count for value, count in facets.by.get(name, {}).items() if value is not None}
@@ -162,22 +153,14 @@ async def count_responses(call: Call[None], db: Database) -> Answer:
     ),
 )
 async def search_responses(call: Call[ResponseSearch], db: Database) -> Answer:
-    await check_filter(call.caller, call.body, db)
-    chosen, after = filter_of(call.caller, call.body), ""
+    wanted, after = await requested_of(db, call.caller, call.body), ""
     if call.body.cursor is not None:
         if (place := read_key(call.body.cursor)) is None:
             raise errors.Invalid.at("/cursor", "invalid_cursor", "This is no cursor of a search.")
         moment, after = place
-        chosen = replace(chosen, to_time=min(moment, chosen.to_time))
-    found = await service.find(
-        db,
-        caller=call.caller,
-        application_id=call.body.application_id,
-        chosen=chosen,
-        condition=service.read_condition(call.caller, call.body.condition, path="/condition"),
-        after=after,
-        limit=call.body.limit,
-    )
+        chosen = replace(wanted.chosen, to_time=min(moment, wanted.chosen.to_time))
+        wanted = replace(wanted, chosen=chosen)
+    found = await service.find(db, wanted, after=after, limit=call.body.limit)
     return Answer(
         FoundResponses(
             results=[Response.of(row, call.zone) for row in found.rows],
@@ -186,17 +169,18 @@ async def search_responses(call: Call[ResponseSearch], db: Database) -> Answer:
     )
 
 
-async def check_filter(
+async def requested_of(
+    db: Database,
     caller: Caller,
     asked: ResponseQuery,
-    db: Database,
     *,
     instance_ids: Sequence[str] = (),
     at: str = "",
     is_query: bool = False,
-) -> None:
-    """Raise Invalid `unknown_id` for what the filter of a client names that is not there or out of the caller's reach.
+) -> RequestedResponses:
+    """The responses that the filter of a client asks for.
 
+    Raises Invalid: `unknown_id` for what it names that is not there or out of the caller's reach, and for a condition.
     `instance_ids`: further ids that it names. `at`: where the body has the filter. An instance without a response is
     known: it is among none that match.
     """
@@ -227,9 +211,16 @@ async def check_filter(
     if is_query:
         wrong = [FieldError(each.code, each.message, parameter=str(each.pointer).strip("/")) for each in wrong]
     errors.check(wrong)
+    document = asked.condition if isinstance(asked, ResponseFilter) else None
+    return RequestedResponses(
+        caller=caller,
+        chosen=_filter_of(caller, asked),
+        application_id=asked.application_id,
+        condition=service.read_condition(caller, document, path=f"{at}/condition"),
+    )
 
 
-def filter_of(caller: Caller, asked: ResponseQuery) -> Filter:
+def _filter_of(caller: Caller, asked: ResponseQuery) -> Filter:
     only: Tab = asked.only or "all"
     return Filter(
         only=caller.only,
@@ -249,27 +240,23 @@ def filter_of(caller: Caller, asked: ResponseQuery) -> Filter:
     )
 
 
-async def _get_has_import(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], response_import_id: str
-) -> bool:
+async def _get_has_import(db: Database, *, response_import_id: str, **part: Unpack[Part]) -> bool:
     return await db.fetch_value(
         """select exists (select from response_import i
              join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
              where i.organization_id = $1 and i.response_import_id = $3
                and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2)))""",
-        *(organization_id, list(application_ids), response_import_id),
+        *(*values_of(part), response_import_id),
     )
 
 
-async def _list_known_ids(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], instance_ids: Sequence[str]
-) -> set[str]:
+async def _list_known_ids(db: Database, *, instance_ids: Sequence[str], **part: Unpack[Part]) -> set[str]:
     """Those of these ids that are instances of the applications, or without applications of any."""
     rows = await db.fetch(
         """select i.instance_id from questionnaire_instance i
            join questionnaire q on q.organization_id = i.organization_id and q.questionnaire_id = i.questionnaire_id
            where i.organization_id = $1 and i.instance_id = any($3)
              and (cardinality($2::text[]) = 0 or q.owner_application_id = any($2))""",
-        *(organization_id, list(application_ids), list(instance_ids)),
+        *(*values_of(part), list(instance_ids)),
     )
     return {row["instance_id"] for row in rows}

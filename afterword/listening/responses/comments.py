@@ -2,23 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Final, Unpack
 
 import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
 from afterword import errors
-from afterword.core.organizations.access import VALUE_SCOPES, Caller
+from afterword.core.organizations.access import VALUE_SCOPES, Caller, Part
 from afterword.core.text import words as text_words
 from afterword.core.text.words import STOP_WORDS
 from afterword.kit.db import Database
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.responses import service
-from afterword.listening.responses.api import ResponseQuery, check_filter, filter_of
+from afterword.listening.responses.api import ResponseQuery, requested_of
 from afterword.listening.responses.rows import ANSWERED
-from afterword.listening.responses.service import Filter
+from afterword.listening.responses.service import Filter, RequestedResponses
 
 
 class Count(msgspec.Struct, frozen=True):
@@ -124,43 +124,33 @@ class CountedWords(msgspec.Struct, frozen=True):
 
 
 async def count(
-    db: Database,
-    *,
-    caller: Caller,
-    application_id: str | None,
-    chosen: Filter,
-    group_by: str = "",
-    limit: int = WORDS_MAX,
+    db: Database, wanted: RequestedResponses, *, group_by: str = "", limit: int = WORDS_MAX
 ) -> CountedWords:
     """The words of the newest comments that match, by one of KINDS or a name of METADATA as in conditions.
 
     Raises Invalid for another group, InsufficientScope for values out of the caller's reach.
     """
-    _check_group(caller, group_by)
-    reach = service.reach_of(caller, application_id)
-    return await counted(db, **reach, chosen=chosen, group_by=group_by, limit=limit)
+    _check_group(wanted.caller, group_by)
+    return await counted(db, **wanted.reach, chosen=wanted.chosen, group_by=group_by, limit=limit)
 
 
-async def newest(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter
-) -> tuple[list[str], datetime | None]:
+async def newest(db: Database, *, chosen: Filter, **part: Unpack[Part]) -> tuple[list[str], datetime | None]:
     """The newest COMMENTS_MAX comments that match, and the time of the oldest of them where others match too."""
-    reach: dict[str, Any] = {"organization_id": organization_id, "application_ids": application_ids}
     commented = replace(chosen, tab="comment")
-    found = await service.list_ids(db, **reach, chosen=commented, among=None, limit=COMMENTS_MAX + 1)
+    found = await service.list_ids(db, **part, chosen=commented, among=None, limit=COMMENTS_MAX + 1)
     ids = [instance_id for instance_id, _ in found[:COMMENTS_MAX]]
     is_part = len(found) > COMMENTS_MAX
-    return ids, await _get_first_time(db, organization_id=organization_id, instance_ids=ids) if is_part else None
+    return ids, await _get_first_time(
+        db, organization_id=part["organization_id"], instance_ids=ids
+    ) if is_part else None
 
 
-async def counted(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, group_by: str, limit: int
-) -> CountedWords:
-    ids, first = await newest(db, organization_id=organization_id, application_ids=application_ids, chosen=chosen)
-    counts = await _list_counts(db, organization_id=organization_id, instance_ids=ids, group_by=group_by)
+async def counted(db: Database, *, chosen: Filter, group_by: str, limit: int, **part: Unpack[Part]) -> CountedWords:
+    ids, first = await newest(db, **part, chosen=chosen)
+    counts = await _list_counts(db, organization_id=part["organization_id"], instance_ids=ids, group_by=group_by)
     total = next((one for one in counts if one.is_all and one.word is None), None)
     shown = _carried([one for one in counts if one.is_all])[:limit]
-    texts = await _list_comments(db, organization_id=organization_id, instance_ids=ids[:WRITTEN_MAX])
+    texts = await _list_comments(db, organization_id=part["organization_id"], instance_ids=ids[:WRITTEN_MAX])
     written = text_words.written(texts, {one.word for one in shown if one.word})
     return CountedWords(
         n=0 if total is None else total.n,
@@ -251,13 +241,6 @@ class CommentWords(fields.Resource):
 )
 async def count_words(call: Call[None], db: Database) -> Answer:
     query: WordQuery = call.query
-    await check_filter(call.caller, query, db, is_query=True)
-    found = await count(
-        db,
-        caller=call.caller,
-        application_id=query.application_id,
-        chosen=filter_of(call.caller, query),
-        group_by=query.group_by or "",
-        limit=query.limit,
-    )
+    wanted = await requested_of(db, call.caller, query, is_query=True)
+    found = await count(db, wanted, group_by=query.group_by or "", limit=query.limit)
     return Answer(CommentWords.of(found, call.zone, suppressed=False, suppressed_groups=0))

@@ -3,17 +3,19 @@
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Literal, LiteralString
+from typing import Annotated, Any, Final, Literal, LiteralString, Unpack
 
 import msgspec
+from msgspec import Meta
 from msgspec.structs import replace
 
 from afterword import errors
 from afterword.asking.instances.spam import DOUBTFUL
 from afterword.cases import recoveries
-from afterword.core.organizations.access import Caller, Part
+from afterword.core.organizations.access import Caller, Part, Reach, values_of
 from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.conditions import Node
+from afterword.core.questionnaires.question_types import ScaleName
 from afterword.core.reading.findings import Findings
 from afterword.core.text import words
 from afterword.core.text.locales import Marked
@@ -21,7 +23,8 @@ from afterword.core.text.words import Query
 from afterword.core.wire.lists import Page, Rows
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import within
-from afterword.listening.responses.records import ResponseRow
+from afterword.kit.nouns.declaration import Hidden
+from afterword.kit.web import fields
 from afterword.listening.responses.rows import ANSWERED, PERSON, REFERENCE, VALUES
 
 EVER, NEVER = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
@@ -42,6 +45,44 @@ OF_LINK: Final = 0  # the channel of instances that nothing was sent for
 Tab = Literal["all", "unread", "comment", "unhappy", "mine"]
 TABS: Final[tuple[Tab, ...]] = ("all", "unread", "comment", "unhappy", "mine")
 BOUNDED: Final[tuple[Tab, ...]] = ("all", "comment", "unhappy")  # whose counts are the same for all users
+
+Band = Literal["detractor", "passive", "promoter"]
+
+
+def about(text: str) -> Meta:
+    return Meta(description=text)
+
+
+class ResponseRow(msgspec.Struct, frozen=True):  # the columns of `_SHOWN`; a dataclass is slow to make
+    """A response with what tells most of it, within seconds after it was given."""
+
+    instance_id: fields.Id
+    questionnaire_id: fields.Id
+    questionnaire_name: Annotated[str, Hidden()]
+    version_id: fields.Id
+    submitted_time: datetime
+    locale: str
+    test: bool
+    channel_id: int | None
+    responder_id: fields.Id | None
+    person: Annotated[str | None, Hidden()]  # an address
+    external_reference: str | None
+    response_import_id: Annotated[
+        fields.Computed[fields.Id | None], about("The import that brought it from elsewhere; null: given here.")
+    ]
+    score_question_id: Annotated[fields.Id | None, about("The question with the score.")]
+    score_kind: Annotated[ScaleName | None, about("The type of the question with the score.")]
+    score: Annotated[
+        int | None, about("Of the key question; else of the first answered of nps, csat, ces, smileys, rating.")
+    ]
+    score_max: Annotated[int | None, about("The highest of its scale.")]
+    band: Annotated[Band | None, about("The segment of the score; of csat and ces the dissatisfied are detractors.")]
+    comment: Annotated[
+        fields.Computed[str | None], about("The first thousand characters of the first answer in words.")
+    ]
+    tags: Annotated[fields.Computed[list[str]], about("The first twenty, in order.")]
+    alert_instance_id: Annotated[fields.Computed[fields.Id | None], about("The newest open case.")]
+    is_unread: Annotated[bool, Hidden()]
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
@@ -257,14 +298,14 @@ def _filtered() -> LiteralString:
 
 
 async def list_responses(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, after: str, limit: int
+    db: Database, *, chosen: Filter, after: str, limit: int, **part: Unpack[Part]
 ) -> list[ResponseRow]:
     """The responses before `chosen.to_time`, and of that moment those with ids behind `after`.
 
     Without a search or a tag that few have, only the newest SCANNED_MAX are looked at; `get_last_scanned` tells where
     to go on.
     """
-    values = (organization_id, list(application_ids), *_values(chosen, after), limit, _scanned(chosen))
+    values = (*values_of(part), *_values(chosen, after), limit, _scanned(chosen))
     source, rows = _source(chosen), list[Row]()
     if not source or ((chosen.search or chosen.tag) and chosen.is_frequent is not False):  # by their time first
         rows = await db.fetch(f"{_by_time(chosen)} {_ORDER}", *values)
@@ -276,23 +317,22 @@ async def list_responses(
 async def _list_counted(
     db: Database,
     *,
-    organization_id: str,
-    application_ids: Sequence[str],
     chosen: Filter,
     until: datetime,
     after: str,
     limit: int,
     bounds: Sequence[datetime | None] = (None, None, None),
+    **part: Unpack[Part],
 ) -> tuple["TabCounts", list[ResponseRow]]:
     """The counts of all tabs of a plain filter, and its responses before `until` as `list_responses` has them.
 
     `bounds`: of the tabs BOUNDED, moments that are known to have more than FOUND_MAX responses since.
     """
-    counted: LiteralString = f"{_COUNTED} and {_OF_APPLICATIONS}" if application_ids else _COUNTED
+    counted: LiteralString = f"{_COUNTED} and {_OF_APPLICATIONS}" if part["application_ids"] else _COUNTED
     rows = await db.fetch(
         f"""select c.*, r.* from (select {_counts(counted)}) c left join (
               {_from_source(chosen) if chosen.tab == "mine" else _by_time(chosen)}) r on true {_ORDER}""",
-        *(organization_id, list(application_ids), *_values(replace(chosen, to_time=until), after)),
+        *(*values_of(part), *_values(replace(chosen, to_time=until), after)),
         *(limit, _scanned(chosen), chosen.to_time, FOUND_MAX + 1, *bounds),
     )
     tabs = len(TABS)
@@ -300,11 +340,9 @@ async def _list_counted(
     return counted_tabs, [ResponseRow(*row[tabs:]) for row in rows if row["instance_id"] is not None]
 
 
-async def _list_bounds(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], test: bool, to_time: datetime
-) -> list[datetime | None]:
+async def _list_bounds(db: Database, *, test: bool, to_time: datetime, **part: Unpack[Part]) -> list[datetime | None]:
     """Of each of the tabs BOUNDED the moment since which it has more than FOUND_MAX responses."""
-    values = (organization_id, list(application_ids), test, to_time, FOUND_MAX)
+    values = (*values_of(part), test, to_time, FOUND_MAX)
     return list(await db.fetch_one(f"select {_bounds_record()}", *values))
 
 
@@ -320,13 +358,7 @@ def _bound(tab: Tab) -> LiteralString:
 
 
 async def list_ids(
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    chosen: Filter,
-    among: Sequence[str] | None,
-    limit: int,
+    db: Database, *, chosen: Filter, among: Sequence[str] | None, limit: int, **part: Unpack[Part]
 ) -> list[tuple[str, str]]:
     """The ids of the newest responses with this filter, each with that of its questionnaire; `among` these ids.
 
@@ -339,31 +371,23 @@ async def list_ids(
             from ({source if bool(source) else kept}) r
             where {_MET} and {_tab(chosen)} and cardinality($18::text[]) >= 0 and $19::integer > 0
             {_ORDER} limit $17""",
-        *(organization_id, list(application_ids), *_values(chosen), limit, list(among or ()), LISTED_MAX),
+        *(*values_of(part), *_values(chosen), limit, list(among or ()), LISTED_MAX),
     )
 
 
-async def list_response_page(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, page: Page
-) -> Rows[ResponseRow]:
+async def list_response_page(db: Database, *, chosen: Filter, page: Page, **part: Unpack[Part]) -> Rows[ResponseRow]:
     source = _source(chosen)
     return await db.records(ResponseRow).fetch_list(
         f"""select {_SHOWN} from ({source if bool(source) else _newest(chosen)}) r
             join questionnaire q on q.organization_id = $1 and q.questionnaire_id = r.questionnaire_id
             where {_MET} and {_tab(chosen)}""",
-        *(organization_id, list(application_ids), *_values(chosen)),
+        *(*values_of(part), *_values(chosen)),
         page=page,
     )
 
 
 async def _get_last_scanned(
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    chosen: Filter,
-    after: str,
-    scanned: int | None = None,
+    db: Database, *, chosen: Filter, after: str, scanned: int | None = None, **part: Unpack[Part]
 ) -> tuple[datetime, str] | None:
     """The last of the newest responses, as many as a page looks at; None where it looked at all."""
     if _source(chosen) and not chosen.is_frequent:
@@ -371,7 +395,7 @@ async def _get_last_scanned(
     row = await db.fetch_row(
         f"""select r.submitted_time, r.instance_id from ({_newest(chosen)}) r
             {_ORDER} offset $17 limit 1""",
-        *(organization_id, list(application_ids), *_values(chosen, after)),
+        *(*values_of(part), *_values(chosen, after)),
         (scanned or _scanned(chosen)) - 1,
     )
     return (row["submitted_time"], row["instance_id"]) if row else None
@@ -395,19 +419,16 @@ class TabCounts(msgspec.Struct, frozen=True):
     is_frequent: bool | None = None
 
 
-async def count_tabs(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter
-) -> TabCounts:
+async def count_tabs(db: Database, *, chosen: Filter, **part: Unpack[Part]) -> TabCounts:
     if chosen.is_plain:
-        reach = {"organization_id": organization_id, "application_ids": application_ids}
-        return (await _list_counted(db, **reach, chosen=chosen, until=chosen.to_time, after="", limit=0))[0]
-    values = (organization_id, list(application_ids), *_values(chosen))
+        return (await _list_counted(db, **part, chosen=chosen, until=chosen.to_time, after="", limit=0))[0]
+    values = (*values_of(part), *_values(chosen))
     is_found = bool(chosen.search or chosen.tag)
     met: LiteralString = _MET if is_found else _FITS
     source = _source(chosen)
     is_of_tag = source == _TAGGED
     most = TAGGED_NEWEST_MAX if is_of_tag else NEWEST_MAX
-    if not is_of_tag or await _count_tagged(db, organization_id=organization_id, chosen=chosen) > TAGGED_MAX:
+    if not is_of_tag or await _count_tagged(db, organization_id=part["organization_id"], chosen=chosen) > TAGGED_MAX:
         *counts, scanned = await db.fetch_one(
             # No column but those that are compared is carried; offset 0: each row is looked at once.
             f"""select {_filtered()}, count(*)
@@ -454,15 +475,7 @@ class ListOptions(msgspec.Struct, frozen=True):
 
 
 async def list_options(
-    db: Database,
-    *,
-    organization_id: str,
-    application_ids: Sequence[str],
-    test_only: bool,
-    user_id: str | None,
-    with_shared: bool,
-    views_max: int,
-    held_max: int,
+    db: Database, *, user_id: str | None, with_shared: bool, views_max: int, held_max: int, **reach: Unpack[Reach]
 ) -> ListOptions:
     """The newest OPTIONS_MAX questionnaires, the user's views and, `with_shared`, those that others share."""
     rows = await db.fetch(
@@ -477,21 +490,19 @@ async def list_options(
             union all
             select 'held', count(*)::text, null, null, null, null
             from (select {DOUBTFUL} and i.judgement = 'held' limit $7) i""",
-        *(organization_id, list(application_ids), test_only, user_id, OPTIONS_MAX, views_max, held_max, with_shared),
+        *(*values_of(reach), reach["test_only"], user_id, OPTIONS_MAX, views_max, held_max, with_shared),
     )
     held = next(int(row["id"]) for row in rows if row["kind"] == "held")
     views = [SavedView(*row[1:]) for row in rows if row["kind"] == "view"]
     return ListOptions({row["id"]: row["title"] for row in rows if row["kind"] == "questionnaire"}, views, held)
 
 
-async def count_newer(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter, limit: int
-) -> int:
+async def count_newer(db: Database, *, chosen: Filter, limit: int, **part: Unpack[Part]) -> int:
     """The responses with this filter since `chosen.from_time`, of which there are few."""
     return await db.fetch_value(
         f"""select count(*) from (select from ({_newest(chosen)} {_ORDER} limit $18) r
               where {_MET} and {_tab(chosen)} limit $17) r""",
-        *(organization_id, list(application_ids), *_values(chosen), limit, NEWEST_MAX),
+        *(*values_of(part), *_values(chosen), limit, NEWEST_MAX),
     )
 
 
@@ -506,7 +517,7 @@ class Facets(msgspec.Struct, frozen=True):
     is_part: bool
 
 
-async def count_facets(db: Database, *, organization_id: str, application_ids: Sequence[str], chosen: Filter) -> Facets:
+async def count_facets(db: Database, *, chosen: Filter, **part: Unpack[Part]) -> Facets:
     source = _source(chosen)
     kept: LiteralString = f"{_newest(chosen)} {_ORDER}"
     rows = await db.fetch(
@@ -522,7 +533,7 @@ async def count_facets(db: Database, *, organization_id: str, application_ids: S
               (r.fits, r.commented))
             having r.fits or grouping(r.fits) = 1
             order by name, count(*) desc, value""",
-        *(organization_id, list(application_ids), *_values(chosen), FOUND_MAX + 1),
+        *(*values_of(part), *_values(chosen), FOUND_MAX + 1),
     )
     by: dict[str, dict[str | None, int]] = {}
     for row in rows:
@@ -553,13 +564,22 @@ LOOKED_IN: Final = (  # by the scope that opens it
 )
 
 
-def reach_of(caller: Caller, application_id: str | None) -> Part:
-    """The part of one application, or all that the caller has; of an application out of reach none."""
-    part = caller.part
-    if application_id:
-        among = part["application_ids"]
-        part["application_ids"] = [application_id if not among or application_id in among else ""]
-    return part
+class RequestedResponses(msgspec.Struct, frozen=True, kw_only=True):
+    """The responses that a caller asks for: those of an application, of a filter and of a condition."""
+
+    caller: Caller
+    chosen: Filter
+    application_id: str | None = None
+    condition: Node | None = None
+
+    @property
+    def reach(self) -> Part:
+        """The part of the application, or all that the caller has; of an application out of reach none."""
+        part = self.caller.part
+        if self.application_id:
+            among = part["application_ids"]
+            part["application_ids"] = [self.application_id if not among or self.application_id in among else ""]
+        return part
 
 
 def search_of(caller: Caller, query: Query, word: str = "", theme: Query | None = None) -> str | None:
@@ -592,39 +612,23 @@ class Found(msgspec.Struct, frozen=True):
     is_full: bool
 
 
-async def find(
-    db: Database,
-    *,
-    caller: Caller,
-    application_id: str | None,
-    chosen: Filter,
-    condition: Node | None,
-    after: str,
-    limit: int,
-) -> Found:
-    """The newest responses before `chosen.to_time` that meet the filter and the condition.
+async def find(db: Database, wanted: RequestedResponses, *, after: str = "", limit: int) -> Found:
+    """The newest responses before `to_time` of the filter that meet it and the condition.
 
     Only so many are looked at; a page that is not full may still have others behind `last`.
     """
-    reach = reach_of(caller, application_id)
+    chosen, condition = wanted.chosen, wanted.condition
     if condition is None:
-        rows = await list_responses(db, **reach, chosen=chosen, after=after, limit=limit + 1)
-        return await _page_of(db, reach, rows, chosen=chosen, after=after, limit=limit)
+        rows = await list_responses(db, **wanted.reach, chosen=chosen, after=after, limit=limit + 1)
+        return await _page_of(db, wanted.reach, rows, chosen=chosen, after=after, limit=limit)
     met: list[ResponseRow] = []
     looked_at, size = 0, CONDITION_BATCH
     while looked_at < CONDITION_SCANNED_MAX:
         size = min(size, CONDITION_SCANNED_MAX - looked_at)
-        batch = await find(
-            db, caller=caller, application_id=application_id, chosen=chosen, condition=None, after=after, limit=size
-        )
-        known = await recoveries.list_facts(
-            db,
-            organization_id=caller.organization_id,
-            instance_ids=[row.instance_id for row in batch.rows],
-            condition=condition,
-        )
+        batch = await find(db, replace(wanted, chosen=chosen, condition=None), after=after, limit=size)
+        meeting = await _meeting(db, wanted.caller, condition, [row.instance_id for row in batch.rows])
         for row in batch.rows:
-            if row.instance_id in known and conditions.matches(condition, known[row.instance_id]):
+            if row.instance_id in meeting:
                 met.append(row)
                 if len(met) == limit:
                     return Found(met, _place(row), is_full=True)
@@ -647,26 +651,17 @@ async def _page_of(
 
 
 async def find_counted(
-    db: Database,
-    *,
-    caller: Caller,
-    application_id: str | None,
-    chosen: Filter,
-    until: datetime,
-    condition: Node | None,
-    after: str,
-    limit: int,
+    db: Database, wanted: RequestedResponses, *, until: datetime, after: str = "", limit: int
 ) -> tuple[TabCounts | None, Found]:
     """The counts of all tabs, none with a condition, and those before `until` as `find` has them."""
-    reach = reach_of(caller, application_id)
+    reach, chosen, condition = wanted.reach, wanted.chosen, wanted.condition
     here = replace(chosen, to_time=min(until, chosen.to_time))
     if condition is None and chosen.is_plain:
         counted, rows = await _counted(db, reach, chosen, until=here.to_time, after=after, limit=limit + 1)
         return counted, await _page_of(db, reach, rows, chosen=here, after=after, limit=limit)
     counted = None if condition else await count_tabs(db, **reach, chosen=chosen)
     here = replace(here, is_frequent=counted.is_frequent) if counted else here
-    given: dict[str, Any] = {"caller": caller, "application_id": application_id, "chosen": here}
-    return counted, await find(db, **given, condition=condition, after=after, limit=limit)
+    return counted, await find(db, replace(wanted, chosen=here), after=after, limit=limit)
 
 
 class _Bounds(msgspec.Struct, frozen=True):
@@ -700,20 +695,13 @@ async def _counted(
 
 
 async def select(
-    db: Database,
-    *,
-    caller: Caller,
-    application_id: str | None,
-    chosen: Filter,
-    condition: Node | None,
-    among: Sequence[str] | None = None,
-    limit: int,
+    db: Database, wanted: RequestedResponses, *, among: Sequence[str] | None = None, limit: int
 ) -> list[tuple[str, str]]:
     """The ids of all responses that match, each with its questionnaire's, the newest first.
 
     Raises Invalid where more than `limit` match, or more would have to be looked at: nothing is left out.
     """
-    reach = reach_of(caller, application_id)
+    reach, chosen, condition = wanted.reach, wanted.chosen, wanted.condition
     most = limit if condition is None else CONDITION_LISTED_MAX
     found = await list_ids(db, **reach, chosen=chosen, among=among, limit=most + 1)
     if len(found) > most or (
@@ -731,16 +719,19 @@ async def select(
     met: list[tuple[str, str]] = []
     for begin in range(0, len(found), CONDITION_SCANNED_MAX):
         batch = found[begin : begin + CONDITION_SCANNED_MAX]
-        known = await recoveries.list_facts(
-            db,
-            organization_id=caller.organization_id,
-            instance_ids=[instance_id for instance_id, _ in batch],
-            condition=condition,
-        )
-        met += [one for one in batch if one[0] in known and conditions.matches(condition, known[one[0]])]
+        meeting = await _meeting(db, wanted.caller, condition, [instance_id for instance_id, _ in batch])
+        met += [one for one in batch if one[0] in meeting]
     if len(met) > limit:
         raise errors.Invalid.at("/filter", "too_many", f"More than {limit:,} responses match: choose a shorter period.")
     return met
+
+
+async def _meeting(db: Database, caller: Caller, condition: Node, instance_ids: Sequence[str]) -> set[str]:
+    """Those of these ids that meet the condition."""
+    known = await recoveries.list_facts(
+        db, organization_id=caller.organization_id, instance_ids=instance_ids, condition=condition
+    )
+    return {instance_id for instance_id, facts in known.items() if conditions.matches(condition, facts)}
 
 
 def _place(row: ResponseRow) -> tuple[datetime, str]:

@@ -16,7 +16,6 @@ from afterword.asking.instances import tags
 from afterword.core.answers import instances
 from afterword.core.answers.instances import TAG_CHARACTERS_MAX
 from afterword.core.organizations.access import Caller
-from afterword.core.questionnaires.conditions import Node
 from afterword.events.service import Actor
 from afterword.kit.db import Database
 from afterword.kit.db.columns import columns_of, qualified
@@ -25,8 +24,8 @@ from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
 from afterword.kit.web.operations import Answer, Call, Routes
 from afterword.listening.responses import service
-from afterword.listening.responses.api import ResponseFilter, check_filter, filter_of
-from afterword.listening.responses.service import FOUND_MAX, Filter
+from afterword.listening.responses.api import ResponseFilter, requested_of
+from afterword.listening.responses.service import FOUND_MAX, RequestedResponses
 
 Action = Literal["add", "remove"]
 State = Literal["running", "done", "undoing", "undone"]
@@ -105,13 +104,10 @@ PRUNED_MAX: Final = 5  # taggings, each of up to FOUND_MAX responses
 
 async def begin(
     db: Database,
+    wanted: RequestedResponses,
     *,
-    caller: Caller,
     tag: str,
     action: Action,
-    chosen: Filter,
-    application_id: str | None,
-    condition: Node | None = None,
     instance_ids: Sequence[str] | None = None,
     now: datetime,
 ) -> TaggingRecord:
@@ -119,12 +115,10 @@ async def begin(
 
     Raises Invalid for what is no tag, and for more than FOUND_MAX responses.
     """
+    caller = wanted.caller
     caller.require("Tag.Create" if action == "add" else "Tag.Delete")
     word = _word(tag)
-    found = await service.select(
-        db, caller=caller, application_id=application_id, chosen=chosen, condition=condition, among=instance_ids,
-        limit=FOUND_MAX,
-    )  # fmt: skip
+    found = await service.select(db, wanted, among=instance_ids, limit=FOUND_MAX)
     instance_ids = [instance_id for instance_id, _ in found]
     return await _insert_tagging(db, caller=caller, tag=word, action=action, instance_ids=instance_ids, now=now)
 
@@ -313,18 +307,9 @@ async def delete_tag(call: Call[None], db: Database) -> None:
     description="At most ten thousand, and no response gets more than fifty tags.",
 )
 async def tag_responses(call: Call[TaggingRequest], db: Database) -> Answer:
-    await check_filter(call.caller, call.body.filter, db, instance_ids=call.body.instance_ids or (), at="/filter")
-    made = await begin(
-        db,
-        caller=call.caller,
-        tag=call.body.tag,
-        action=call.body.action,
-        chosen=filter_of(call.caller, call.body.filter),
-        application_id=call.body.filter.application_id,
-        condition=service.read_condition(call.caller, call.body.filter.condition, path="/filter/condition"),
-        instance_ids=call.body.instance_ids,
-        now=call.now,
-    )
+    body = call.body
+    wanted = await requested_of(db, call.caller, body.filter, instance_ids=body.instance_ids or (), at="/filter")
+    made = await begin(db, wanted, tag=body.tag, action=body.action, instance_ids=body.instance_ids, now=call.now)
     return Answer(record=made, location=f"{PATH}/{made.tagging_id}")
 
 

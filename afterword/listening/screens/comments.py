@@ -24,15 +24,15 @@ from afterword.kit.nouns import service as nouns
 from afterword.kit.ui.lists import address
 from afterword.kit.ui.text import interval_text, shown_figure
 from afterword.kit.web import html
-from afterword.listening.reports.comments import WORDS_MAX, WORDS_OF_GROUP_MAX
 from afterword.listening.reports.custom_reports import REPORT
 from afterword.listening.reports.resources import ReportSpec, document_of
+from afterword.listening.reports.results import WORDS_MAX, WORDS_OF_GROUP_MAX
 from afterword.listening.responses import comments, themes
 from afterword.listening.responses.comments import METADATA, CommentWord, CountedWords
+from afterword.listening.responses.service import RequestedResponses
 from afterword.listening.responses.themes import THEME
 from afterword.listening.screens.exports import csv_of, note
-from afterword.listening.screens.forms import PERIODS, STORE, Field
-from afterword.listening.screens.reports import SAVED, TITLE_CHARACTERS_MAX, ends_of
+from afterword.listening.screens.reports import PERIODS, SAVED, STORE, TITLE_CHARACTERS_MAX, Field, ends_of
 from afterword.listening.screens.views import count_sentence, words_view
 
 COMMENTS: Final = "/console/reports/comments"
@@ -186,9 +186,8 @@ async def _asked(visit: Visit, db: Database, query: Mapping[str, str]) -> _Asked
     groups = {**await _declared(visit, db, owners), **{name: words(text) for name, text in GROUPS.items()}}
     group = query.get("group", "")
     group = group if group in groups else STORE if STORE in groups else "band"
-    found = await comments.count(
-        db, caller=visit.caller, application_id=None, chosen=choice.filter(visit, None), group_by=group, limit=WORDS_MAX
-    )
+    wanted = RequestedResponses(caller=visit.caller, chosen=choice.filter(visit, None))
+    found = await comments.count(db, wanted, group_by=group, limit=WORDS_MAX)
     if found.from_time:  # the links lead to what was counted
         end = choice.between.partition("/")[2]
         choice = dataclasses.replace(choice, between=f"{found.from_time.isoformat()}/{end}")

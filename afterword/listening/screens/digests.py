@@ -31,7 +31,7 @@ from afterword.listening.reports.digests import DIGEST, ReportDigest
 from afterword.listening.responses import service as responses
 from afterword.listening.responses.service import Filter
 from afterword.listening.screens import overview, reports
-from afterword.listening.screens.forms import report_names
+from afterword.listening.screens.reports import report_names
 from afterword.sending.messages.invitation import LOGO_HEIGHT_MAX, LOGO_WIDTH_MAX
 from afterword.tenants.organizations import service as organizations, users
 
@@ -176,9 +176,7 @@ async def _overview(
 async def _comment(db: Database, words: Texts, caller: Caller, *, band: str, period: Period) -> str:
     """The words of the best or worst score, the longest of equal ones, without addresses and numbers in them."""
     chosen = Filter(only=caller.only, tab="comment", band=band, from_time=period.from_time, to_time=period.to_time)
-    found = await responses.find(
-        db, caller=caller, application_id=None, chosen=chosen, condition=None, after="", limit=COMMENTS_SEEN
-    )
+    found = await responses.find(db, responses.RequestedResponses(caller=caller, chosen=chosen), limit=COMMENTS_SEEN)
     sign = 1 if band == "promoter" else -1
     known = [one for one in found.rows if one.comment and one.score is not None and one.score_max]
     if not known:
@@ -192,7 +190,7 @@ async def _comment(db: Database, words: Texts, caller: Caller, *, band: str, per
 async def _cases(db: Database, words: Texts, caller: Caller, *, is_reader: bool, now: datetime) -> list[Section]:
     """The open cases that are due first, without the person; links for readers who can log in."""
     found = await cases.list_work(
-        db, **caller.reach, only=caller.only, tab="", user_id=caller.user_id, now=now, after=None, limit=CASES_MAX + 1
+        db, **caller.sight, tab="", user_id=caller.user_id, now=now, after=None, limit=CASES_MAX + 1
     )
     if not found:
         return []

@@ -93,8 +93,8 @@ async def export(visit: Visit, db: Database) -> Response:
         "byte_order_mark": name == "csv",  # spreadsheets open the file
         "filter": None,
     }
-    asked = choice.asked(visit, await choice.theme(visit, db))
-    made = await exports.create_of_list(db, **asked, columns=columns, now=visit.now)
+    wanted = choice.requested(visit, await choice.theme(visit, db))
+    made = await exports.create_of_list(db, wanted, columns=columns, now=visit.now)
     return html.redirect(choice.url(f"export/{made.export_id}"))
 
 
@@ -105,9 +105,9 @@ async def _form(visit: Visit, db: Database, refusal: errors.Refusal | None = Non
     fixed = choice.fixed(visit)
     count: int | None = None
     theme = await fixed.theme(visit, db)
-    asked = fixed.asked(visit, theme)
+    wanted = fixed.requested(visit, theme)
     try:
-        count = len(await responses.select(db, **asked, limit=exports.LISTED_MAX))
+        count = len(await responses.select(db, wanted, limit=exports.LISTED_MAX))
     except errors.Invalid as too_many:
         refusal = refusal or too_many
     own = await _own(visit, db, choice)

@@ -13,7 +13,7 @@ from afterword.asking.questionnaires.store import Questionnaire
 from afterword.console.periods import PeriodChoice
 from afterword.console.response_list import COMMENT_CHARACTERS_MAX, RESPONSES
 from afterword.console.screens import Screens, Visit
-from afterword.core.figures import cells as core_cells
+from afterword.core.figures import reports as core_reports
 from afterword.core.figures.rows import Selection
 from afterword.core.questionnaires.question_types import SCORES, TYPES, Question
 from afterword.kit.db import Database
@@ -25,8 +25,7 @@ from afterword.kit.ui.text import near_moment, shown_figure
 from afterword.listening.reports import question_results
 from afterword.listening.reports.question_results import METADATA, QuestionnaireResults, QuestionResult
 from afterword.listening.screens import views
-from afterword.listening.screens.forms import PERIODS, Field, report_names
-from afterword.listening.screens.reports import months_of
+from afterword.listening.screens.reports import PERIODS, Field, months_of, report_names
 from afterword.listening.screens.views import Names
 from afterword.sending.screens.invitations import links
 
@@ -85,9 +84,7 @@ async def _reviews(visit: Visit, db: Database, questionnaire: Questionnaire, fou
     """The number of people who opened the review link in the period; empty for none, and for one group."""
     if found.value:
         return ""
-    count = await count_clicks(
-        db, **questionnaire.key, from_time=found.period.from_time, to_time=found.period.to_time, only=visit.caller.only
-    )
+    count = await count_clicks(db, **questionnaire.key, period=found.period, only=visit.caller.only)
     return (
         visit.words.plural("{n} person opened the review link.", "{n} people opened the review link.", count)
         if count
@@ -215,7 +212,7 @@ def _segment_links(names: Names, selection: Selection, question: Question) -> Ca
 def _about(words: Texts, question: Question) -> str:
     if question.type in SCORES:
         return words(SCORES[question.type].text)
-    if question.type in core_cells.NUMERIC:
+    if question.type in core_reports.NUMERIC:
         return words("The mean of its answers.")
     return words("The share of those who put it first.") if question.ranks else ""
 
@@ -223,7 +220,7 @@ def _about(words: Texts, question: Question) -> str:
 def _means(names: Names, one: QuestionResult) -> View:
     """The mean of each row of a matrix on the scale of its columns."""
     words, question = names.words, one.question
-    ratings = core_cells.ratings_of(question)
+    ratings = core_reports.ratings_of(question)
     low, high = min(ratings, key=lambda each: ratings[each]), max(ratings, key=lambda each: ratings[each])
     figures = [(names.of(row.key), row.figures[0], names.url(row.selection, ())) for row in one.rows]
     return charts.groups_view(

@@ -403,8 +403,7 @@ async def count_first(visit: Visit, db: Database) -> Response:
     visit.caller.require("Questionnaire Instance.Read")
     words, choice = visit.words, ResponseFilter.read(visit.query).fixed(visit)
     theme = await choice.theme(visit, db)
-    asked = choice.asked(visit, theme)
-    found = await responses.select(db, **asked, limit=FOUND_MAX)
+    found = await responses.select(db, choice.requested(visit, theme), limit=FOUND_MAX)
     return visit.page(
         "tagging_all.html",
         title=words.plural("Tag {n} response", "Tag {n} responses", len(found)),
@@ -422,7 +421,7 @@ async def tag_responses(visit: Visit, db: Database) -> Response:
     action: Action = "remove" if form.text("action") == "remove" else "add"
     made = await taggings.begin(
         db,
-        **choice.asked(visit, await choice.theme(visit, db)),
+        choice.requested(visit, await choice.theme(visit, db)),
         tag=form.text("tag"),
         action=action,
         instance_ids=None if form.text("among") == "all" else form.all("id"),

@@ -78,9 +78,7 @@ async def _responses(db: Database, caller: Caller, text: str) -> list[Hit]:
     if search is None:
         return []
     chosen = Filter(only=caller.only, search=search, test=caller.test)
-    found = await responses.find(
-        db, caller=caller, application_id=None, chosen=chosen, condition=None, after="", limit=FOUND_MAX
-    )
+    found = await responses.find(db, responses.RequestedResponses(caller=caller, chosen=chosen), limit=FOUND_MAX)
     return [
         Hit(
             kind="questionnaire_instance",

@@ -1,13 +1,13 @@
 """Finds the uses of a question: in its questionnaire, in alerts, in sequences and in saved reports."""
 
 from collections.abc import Sequence
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Unpack
 
 from msgspec import Meta
 
 from afterword import errors
 from afterword.asking.questionnaires import access, drafts, files
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, Part, values_of
 from afterword.core.questionnaires import definition as core_definition, endings
 from afterword.core.questionnaires.flow import used_by_endings, used_by_jumps, used_to_show
 from afterword.core.reading.findings import Findings
@@ -30,9 +30,7 @@ class QuestionUse(fields.Answer, kw_only=False):
     title: Annotated[str, Meta(description="Its title.")]
 
 
-async def _list_question_uses(
-    db: Database, *, organization_id: str, application_ids: Sequence[str], question_ids: Sequence[str]
-) -> list[QuestionUse]:
+async def _list_question_uses(db: Database, *, question_ids: Sequence[str], **part: Unpack[Part]) -> list[QuestionUse]:
     """The alerts, sequences and saved reports that name any of the questions, of these applications (none: all)."""
     return await db.records(QuestionUse).fetch(
         """select kind, id, title from (
@@ -51,7 +49,7 @@ async def _list_question_uses(
                  select from questionnaire q where q.organization_id = $1
                    and q.questionnaire_id = any(r.questionnaire_ids) and q.owner_application_id <> all($2)))) found
            order by kind, created_time desc, id limit $4""",
-        *(organization_id, list(application_ids), [f"%{each}%" for each in question_ids], USES_MAX),
+        *(*values_of(part), [f"%{each}%" for each in question_ids], USES_MAX),
     )
 
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Final
 
-import msgspec
 from msgspec import Meta
 
 from afterword import errors
@@ -86,30 +85,16 @@ routes.all.append(route_of(SUPPRESSION, "list"))
     refusals=("already_exists",),
 )
 async def suppress_address(call: Call[SuppressionRequest], db: Database) -> Answer:
-    given: dict[str, Any] = {
-        **call.body.named(),
-        "expires_time": call.body.expires_time and call.body.expires_time.instant,
-    }
-    request = SuppressionInput(**given, locale=call.caller.default_locale)
-    made = await add(db, caller=call.caller, request=request, secret=call.site.secret, now=call.now)
+    made = await add(db, caller=call.caller, request=call.body, secret=call.site.secret, now=call.now)
     return Answer(record=made, location=f"{SUPPRESSION.path}/{made.suppression_id}")
 
 
 routes.all += [route_of(SUPPRESSION, "get"), route_of(SUPPRESSION, "delete")]
 
 
-class SuppressionInput(msgspec.Struct, frozen=True, kw_only=True):
-    """An address to suppress, as it was sent; `locale` gives the country of a national phone number."""
-
-    channel_id: int
-    identifier: str
-    reason: Reason = "blocked"
-    expires_time: datetime | None = None
-    note: str | None = None
-    locale: str | None = None
-
-
-async def add(db: Database, *, caller: Caller, request: SuppressionInput, secret: bytes, now: datetime) -> Suppression:
+async def add(
+    db: Database, *, caller: Caller, request: SuppressionRequest, secret: bytes, now: datetime
+) -> Suppression:
     """Suppress the address, in its normal form.
 
     An existing suppression changes to last longer or for a stronger reason; if the request has
@@ -117,10 +102,10 @@ async def add(db: Database, *, caller: Caller, request: SuppressionInput, secret
     passed.
     """
     caller.require_all()
-    if request.expires_time is not None and request.expires_time <= now:
+    if request.expires_time is not None and request.expires_time.instant <= now:
         raise errors.Invalid.at("/expires_time", "out_of_range", "That time has passed.")
     try:
-        new = _new(request, organization_id=caller.organization_id, secret=secret)
+        new = _new(request, organization_id=caller.organization_id, locale=caller.default_locale, secret=secret)
     except InvalidAddress as error:
         raise errors.Invalid.at("/identifier", "invalid_address", error.message) from None
     written = await responders.suppress_addresses(db, suppressions=[new], now=now, actor=Actor.of(caller))
@@ -130,29 +115,35 @@ async def add(db: Database, *, caller: Caller, request: SuppressionInput, secret
 
 
 async def add_many(
-    db: Database, *, organization_id: str, requests: Sequence[SuppressionInput], secret: bytes, now: datetime
+    db: Database,
+    *,
+    organization_id: str,
+    requests: Sequence[SuppressionRequest],
+    locale: str | None,
+    secret: bytes,
+    now: datetime,
 ) -> tuple[int, list[tuple[int, str]]]:
     """As `add` for the rows of a file: the number of new or changed ones; index and error of invalid addresses."""
     new: list[NewSuppression] = []
     wrong: list[tuple[int, str]] = []
     for index, request in enumerate(requests):
         try:
-            new.append(_new(request, organization_id=organization_id, secret=secret))
+            new.append(_new(request, organization_id=organization_id, locale=locale, secret=secret))
         except InvalidAddress as error:
             wrong.append((index, str(error)))
     written = await responders.suppress_addresses(db, suppressions=new, now=now)
     return len(written), wrong
 
 
-def _new(request: SuppressionInput, *, organization_id: str, secret: bytes) -> NewSuppression:
-    """Raises InvalidAddress."""
-    normal = normalise(request.channel_id, request.identifier, locale=request.locale)
+def _new(request: SuppressionRequest, *, organization_id: str, locale: str | None, secret: bytes) -> NewSuppression:
+    """`locale` gives the country of a national phone number. Raises InvalidAddress."""
+    normal = normalise(request.channel_id, request.identifier, locale=locale)
     return NewSuppression(
         organization_id,
         request.channel_id,
         address_key(secret, request.channel_id, normal),
         normal,
         request.reason,
-        expires_time=request.expires_time,
+        expires_time=request.expires_time and request.expires_time.instant,
         note=request.note,
     )

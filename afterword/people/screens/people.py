@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, cast
 from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
@@ -84,8 +84,7 @@ routes = Screens()
 async def list_people(visit: Visit, db: Database) -> Response:
     words = visit.words
     search = visit.query.get("q", "").strip()
-    shortest, longest = SEARCH_CHARACTERS
-    is_searched = shortest <= len(search) <= longest
+    is_searched = len(search) in SEARCH_CHARACTERS
     page = page_of(responders.RESPONDERS, visit.query)
     if visit.caller.limit is None:
         found = await responders.find(db, caller=visit.caller, search=search if is_searched else None, page=page)
@@ -132,19 +131,13 @@ async def _own(visit: Visit, db: Database, search: str) -> list[ShownResponder]:
         newest = await responses.list_responses(db, **caller.part, chosen=chosen, after="", limit=ROWS)
         instance_ids = [one.instance_id for one in newest]
     found = [one for one in instance_ids if one]
-    return await responders.list_own(db, **caller.reach, only=caller.only, instance_ids=found, address_keys=keys)
+    return await responders.list_own(db, **caller.sight, instance_ids=found, address_keys=keys)
 
 
 def _row(visit: Visit, view: ResponderView) -> dict[str, Any]:
     name = _name(visit.words, view)
-    return {
-        "url": f"{PEOPLE}/{view.responder.responder_id}",
-        "name": name,
-        "addresses": [one.identifier for one in view.identifiers if one.identifier != name],
-        "marks": _marks(visit.words, view),
-        "contacted": _date(visit, view.details.last_contacted_time),
-        "answered": _date(visit, view.details.last_submitted_time),
-    }
+    addresses = [one.identifier for one in view.identifiers if one.identifier != name]
+    return {"view": view, "name": name, "addresses": addresses, "marks": _marks(visit.words, view)}
 
 
 def _name(words: Texts, view: ResponderView) -> str:
@@ -161,10 +154,6 @@ def _marks(words: Texts, view: ResponderView) -> list[str]:
     return [words(text) for text, holds in marks if holds]
 
 
-def _date(visit: Visit, time: datetime | None) -> str:
-    return visit.words.date(time, time_zone=visit.zone) if time else ""
-
-
 @routes.get(ONE, scope="Responder.Read", for_limited="part")
 async def _person(visit: Visit, db: Database, *, refusal: errors.Refusal | None = None) -> Response:
     words, caller, responder_id = visit.words, visit.caller, visit.id("responder_id")
@@ -173,7 +162,7 @@ async def _person(visit: Visit, db: Database, *, refusal: errors.Refusal | None 
     rows, next_key = await timeline_rows(
         visit, db, responder_id, is_whole=view.responder.is_whole, limit=ENTRIES, after=after
     )
-    addresses, stopped = await _addresses(visit, db, view)
+    may_read = "Suppression.Read" in caller.scopes and not caller.is_limited
     values = await _values(visit, db, view.values) if view.values is not None else []
     await profiles.note(db, caller=caller, action="read", responder_id=responder_id, now=visit.now)
     may_stop = "Suppression.Create" in caller.scopes and not caller.is_limited and not view.responder.anonymized_time
@@ -185,13 +174,13 @@ async def _person(visit: Visit, db: Database, *, refusal: errors.Refusal | None 
         refusal=refusal,
         view=view,
         marks=_marks(words, view),
-        addresses=addresses,
+        channels=CHANNELS,
         values=values,
         facts=[
             (words("Language"), words.language_name(view.responder.locale) if view.responder.locale else ""),
             (words("Time zone"), view.responder.time_zone or ""),
-            (words("Known since"), _date(visit, view.responder.created_time)),
-            (words("Erased"), _date(visit, view.responder.anonymized_time)),
+            (words("Known since"), visit.date(view.responder.created_time)),
+            (words("Erased"), visit.date(view.responder.anonymized_time)),
         ]
         if view.responder.is_whole or caller.limit is None
         else [],
@@ -201,9 +190,9 @@ async def _person(visit: Visit, db: Database, *, refusal: errors.Refusal | None 
         first_url=url if after else "",
         url=url,
         reasons=[(name, words(SUPPRESSIONS[name])) for name in BY_HAND],
-        stoppable=[each for each in addresses if not each["suppressed"]] if may_stop else [],
-        stopped=stopped,
-        form={name: visit.form.text(name) for name in ("address", "reason", "note")},
+        stoppable=[each for each in view.identifiers if not each.suppressed] if may_stop else [],
+        stopped=await _suppressed(visit, db, responder_id) if may_read else [],
+        causes=SUPPRESSIONS,
         may_download=not caller.is_limited and {*profiles.SUBJECT_SCOPES} <= caller.scopes,
         may_erase="Responder.Delete" in caller.scopes and not caller.is_limited,
         may_hold=may_hold,
@@ -276,7 +265,7 @@ def _entry(visit: Visit, entry: Entry) -> dict[str, Any]:
         "kind": entry.kind,
         "text": words(text),
         "url": _url(visit, entry),
-        "when": words.moment(entry.time, time_zone=visit.zone),
+        "when": visit.moment(entry.time),
         "details": " · ".join(filter(None, details)),
         "reason": reason,
         "score": entry.score,
@@ -294,37 +283,6 @@ def _url(visit: Visit, entry: Entry) -> str:
     if entry.kind == "answered":
         return f"/console/responses/{entry.instance_id}"
     return f"/console/sending/{entry.item_id}" if entry.item_id and entry.kind in REMINDERS else ""
-
-
-async def _addresses(
-    visit: Visit, db: Database, view: ResponderView
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The person's addresses, and the suppressions in force, as far as the reader may see them."""
-    words = visit.words
-    shown = [
-        {
-            "key": f"{one.channel_id}:{one.identifier}",
-            "channel": words(CHANNELS.get(one.channel_id, "Link")),
-            "text": one.identifier,
-            "suppressed": one.suppressed,
-        }
-        for one in view.identifiers
-    ]
-    if "Suppression.Read" not in visit.caller.scopes or visit.caller.is_limited:
-        return shown, []
-    return shown, [
-        {
-            "text": one.identifier,
-            "reason": words(SUPPRESSIONS.get(one.reason, one.reason)),
-            "note": one.note or "",
-            "since": _date(visit, one.created_time),
-            "until": _date(visit, one.expires_time),
-            "lift_url": f"{PEOPLE}/{view.responder.responder_id}/suppression/{one.suppression_id}"
-            if "Suppression.Delete" in visit.caller.scopes
-            else "",
-        }
-        for one in await _suppressed(visit, db, view.responder.responder_id)
-    ]
 
 
 async def _suppressed(visit: Visit, db: Database, responder_id: str) -> list[Suppression]:
@@ -345,9 +303,8 @@ async def stop_messages(visit: Visit, db: Database) -> Response:
         raise errors.Invalid.at("/address", "unknown_value", visit.words("Choose an address of this person."))
     if len(form.text("note")) > NOTE_CHARACTERS_MAX:
         raise errors.Invalid.at("/note", "too_long", visit.words("Enter at most 500 characters."))
-    request = suppressions.SuppressionInput(
-        channel_id=chosen[0].channel_id, identifier=identifier, reason=reason, note=form.text("note") or None
-    )
+    channel_id, note = cast("Any", chosen[0].channel_id), form.text("note") or None
+    request = suppressions.SuppressionRequest(channel_id=channel_id, identifier=identifier, reason=reason, note=note)
     await suppressions.add(db, caller=visit.caller, request=request, secret=visit.site.secret, now=visit.now)
     return html.redirect(f"{PEOPLE}/{responder_id}?done=stopped")
 
@@ -362,7 +319,7 @@ async def lift_page(visit: Visit) -> Response:
             words(
                 "No messages go to {address} since {date}: {reason}.",
                 address=one.identifier,
-                date=_date(visit, one.created_time),
+                date=visit.date(one.created_time),
                 reason=words(SUPPRESSIONS.get(one.reason, one.reason)),
             ),
             words("Allow messages again only if the person wishes it, or if the address was mistyped or works again."),
@@ -442,7 +399,6 @@ async def _erasure_form(visit: Visit, db: Database, *, refusal: errors.Refusal |
         numbers=[text for count, text in numbers if count],
         modes=[(mode, words(text)) for mode, text in MODES.items()],
         mode=visit.form.text("mode") or "anonymize",
-        reason=visit.form.text("reason"),
         is_suppressed=visit.request.method == "GET" or visit.form.text("suppress") == "1",
         url=f"{PEOPLE}/{responder_id}",
     )
@@ -480,7 +436,7 @@ async def list_proofs(visit: Visit, db: Database) -> Response:
             rows=[
                 {
                     "url": f"{PEOPLE}/erasure/{one.erasure_id}",
-                    "title": words.moment(one.requested_time, time_zone=visit.zone),
+                    "title": visit.moment(one.requested_time),
                     "state": "" if one.finished_time else words("running"),
                     "when": "",
                     "more": words(MODES[one.mode]),
@@ -505,7 +461,4 @@ async def erasure_page(visit: Visit) -> Response:
         erasure=found,
         mode=words(MODES[found.mode]),
         counts=[(words(ERASED[name]), found.counts[name]) for name in ERASED if name in found.counts],
-        requested=words.moment(found.requested_time, time_zone=visit.zone),
-        finished=words.moment(found.finished_time, time_zone=visit.zone) if found.finished_time else "",
-        url=f"{PEOPLE}/erasure/{found.erasure_id}",
     )

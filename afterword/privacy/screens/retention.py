@@ -99,10 +99,10 @@ async def list_runs(visit: Visit) -> Response:
                     "url": "",
                     "title": words(TITLES[one.kind]),
                     "state": "" if one.finished_time else words("running"),
-                    "when": words.moment(one.started_time, time_zone=visit.zone),
+                    "when": visit.moment(one.started_time),
                     "more": words(
                         "Older than {day}: {rows}",
-                        day=words.date(one.before_time, time_zone=visit.zone),
+                        day=visit.date(one.before_time),
                         rows=words.plural("{n} row", "{n} rows", sum(one.counts.values())),
                     ),
                 }

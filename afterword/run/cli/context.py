@@ -34,7 +34,7 @@ SERVICE_DATA = Path("/var/lib/afterword")
 logger = structlog.get_logger(__name__)
 
 ChannelName = Literal["email", "sms", "webhook"]
-CHANNELS: Final[Mapping[ChannelName, int]] = {"email": 1, "sms": 2, "webhook": 3}
+CHANNELS: Final[Mapping[ChannelName, Literal[1, 2, 3]]] = {"email": 1, "sms": 2, "webhook": 3}
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,6 +149,7 @@ async def _examine(chosen: Settings, database_url: str | None, site: Site | None
             scan_seconds=chosen.scan_seconds,
             statement_cache=chosen.statement_cache,
             encrypts_backups=bool(chosen.backup_passphrase or chosen.backup_recipients),
+            port=chosen.port,
         ),
     )
 

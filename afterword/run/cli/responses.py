@@ -83,7 +83,7 @@ async def import_file(
         with opened(file) as source:
             said = _said(columns or ())
             digest = None if str(file) == "-" else await asyncio.to_thread(_digest, source, repr([said, dates]))
-            kind = "json_lines" if digest is None else files.format_of(files.head_of(source))
+            kind = files.LINES if digest is None else files.format_of(files.head_of(source))
             async with db.transaction(pool) as database:
                 owner = await organization_of(database, organization)
                 caller = replace(installation(owner.organization_id), time_zone=owner.time_zone)
@@ -93,7 +93,7 @@ async def import_file(
             requests = await asyncio.to_thread(read)
             async with db.transaction(pool) as database:
                 names = {"title": title, "file_name": None if digest is None else file.name, "digest": digest}
-                job = None if check else await service.begin(database, **key, **names, format=kind)
+                job = None if check else await service.begin(database, **key, **names, format=kind.name)
             work, lines = msgspec.structs.replace(work, job=job), islice(requests, job.rows_read if job else 0, None)
             if job is not None and job.rows_read:
                 print(f"Going on after {job.rows_read:,} rows.", file=sys.stderr)
@@ -142,9 +142,9 @@ def _requests(
     kind: files.Format, file: Path, source: BinaryIO, work: Work, *, tally: _Tally, said: Mapping[str, str], dates: str
 ) -> Iterator[Line]:
     """The responses as lines of JSON. Raises Invalid where somebody has to say what a column means."""
-    if kind == "json_lines":
+    if kind.read is None:
         return _lines(source)
-    table, rows = files.read(file, source)
+    table, rows = kind.read(file, source)
     known = Columns(work.version.definition, work.declared)
     meanings = known.chosen(table, said)
     orders = known.orders(table, meanings, dates)

@@ -16,8 +16,9 @@ from afterword.core.questionnaires.metadata import GLOBAL
 from afterword.core.wire import list_columns, tables
 from afterword.core.wire.tables import ADDRESS, Fault, Reading
 from afterword.kit import db
+from afterword.kit.web.fields import ChannelId
 from afterword.people.responders import suppressions
-from afterword.people.responders.suppressions import REASONS, Reason, SuppressionInput
+from afterword.people.responders.suppressions import REASONS, Reason, SuppressionRequest
 from afterword.run.cli.context import CHANNELS, ChannelName, open_pool, opened, organization_of
 from afterword.run.cli.organizations import OrganizationDomain
 from afterword.sending.intake import lists
@@ -26,7 +27,7 @@ ROWS_A_TRANSACTION = 1_000
 WRONG_SHOWN_MAX = 20
 NOTE_CHARACTERS_MAX = 500
 
-Line = tuple[int, SuppressionInput | str]  # its number, and its input or its fault
+Line = tuple[int, SuppressionRequest | str]  # its number, and its input or its fault
 
 app = cyclopts.App(name="suppression")
 
@@ -64,6 +65,7 @@ async def import_file(
                     database,
                     organization_id=owner.organization_id,
                     requests=[request for _, request in good],
+                    locale=owner.default_locale,
                     secret=context.site.secret,
                     now=database.clock.now(),
                 )
@@ -75,7 +77,7 @@ async def import_file(
     return 1 if wrong else 0  # the addresses of wrong rows would be written to
 
 
-def _lines(read: lists.Read, channel_id: int, reason: Reason, locale: str) -> Iterator[Line]:
+def _lines(read: lists.Read, channel_id: ChannelId, reason: Reason, locale: str) -> Iterator[Line]:
     text = tables.text_of(read.content, replace(read.reading, rows_below=0))
     names, records = tables.read(text, read.reading.separator)
     columns = _columns(names, text, read.reading, channel_id, locale)
@@ -94,9 +96,7 @@ def _lines(read: lists.Read, channel_id: int, reason: Reason, locale: str) -> It
             yield record.line, f"An address has at most {IDENTIFIER_CHARACTERS_MAX} characters."
         else:
             note = cells.get("note", "")[:NOTE_CHARACTERS_MAX] or None
-            request = SuppressionInput(
-                channel_id=channel_id, identifier=address, reason=known, note=note, locale=locale
-            )
+            request = SuppressionRequest(channel_id=channel_id, identifier=address, reason=known, note=note)
             yield record.line, request
 
 

@@ -31,6 +31,7 @@ from afterword.kit.db import Database
 from afterword.kit.db.columns import arrays, columns_of, qualified
 from afterword.kit.nouns.api import routes_of
 from afterword.kit.nouns.declaration import Change, Editable, Hidden, Noun, Record
+from afterword.kit.texts import Marked
 from afterword.kit.web import fields
 from afterword.kit.web.fields import MetadataGroups
 from afterword.sending.intake.sources import notes
@@ -55,6 +56,10 @@ FOR_EVERYBODY: Final = (
 )
 NO_PIPELINE: Final = ("inactive", "The pipeline was deleted.")
 
+TIMES: Final[Many[tuple[str, Marked]]] = (
+    ("completed", "when a response is completed"), ("submitted", "at the first answer, and when it is completed"),
+)  # fmt: skip
+
 Kind = Literal["manual", "recovery", "review"]
 Trigger = Literal["submitted", "completed"]
 Reason = tuple[str, str]  # a code and a sentence
@@ -64,13 +69,13 @@ class Sequence(Record, kw_only=True):
     """A rule by which a response to one questionnaire puts an item into the queue of another."""
 
     sequence_id: fields.Id
-    title: Annotated[fields.Text200, Editable()]
+    title: Annotated[fields.Text200, Editable("Title")]
     kind: Annotated[Kind, Editable(once=True, holds="fixed")] = "manual"
     from_questionnaire_id: Annotated[fields.Id, Editable(once=True)]
-    pipeline_id: Annotated[fields.Id, Editable()]
-    trigger: Annotated[Trigger, Editable(holds="fixed")] = "submitted"
+    pipeline_id: Annotated[fields.Id, Editable("Pipeline", "", "choice")]
+    trigger: Annotated[Trigger, Editable("Checked", "", "choice", TIMES, holds="fixed")] = "submitted"
     conditions: Annotated[dict[str, Any] | None, Editable()] = None
-    active: Annotated[bool, Editable()] = True
+    active: Annotated[bool, Editable("The sequence is on", "", "switch")] = True
     since_time: Annotated[datetime, Hidden()]
 
 

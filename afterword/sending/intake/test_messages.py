@@ -34,7 +34,7 @@ from afterword.core.messaging.addresses import (
     mask,
     normalise,
 )
-from afterword.core.organizations.access import Caller
+from afterword.core.organizations.access import Caller, installation
 from afterword.core.questionnaires.metadata import Changes
 from afterword.core.scheduling.lanes import AccountKey
 from afterword.core.wire import times
@@ -283,7 +283,8 @@ async def compose(db: Database, *, test: TestMessage, sender: str, site: Site, n
         key = {"organization_id": test.organization_id, "item_id": test.trial_id}
         given = {"channel_id": test.channel_id, "recipient": test.recipient, "sender": own or sender}
         return account_message(**key, **given, now=now)
-    instance = await instances_store.get_instance(db, organization_id=test.organization_id, instance_id=test.trial_id)
+    sight = installation(test.organization_id).sight
+    instance = await instances_store.get_instance(db, **sight, instance_id=test.trial_id)
     message = await _composed(db, test=test, instance=instance, sender=sender, site=site, now=now)
     marked = replace(message, subject=f"{MARK}{message.subject}"[: composing.SUBJECT_CHARACTERS_MAX])
     return replace(marked, text=f"{MARK}{message.text}") if test.channel_id == CHANNEL_SMS else marked

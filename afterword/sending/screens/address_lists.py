@@ -91,16 +91,13 @@ async def list_lists(visit: Visit) -> Response:
         lists.list_lists, **visit.caller.part, after=read_key(visit.query.get("after", "")), limit=ROWS + 1
     )
     last = found[ROWS - 1] if len(found) > ROWS else None
-    may_add = "Queue.Create" in visit.caller.scopes
     return visit.page(
         "lists.html",
         title=words("Lists"),
-        new_url=NEW if may_add else "",
-        zone=visit.zone,
         list=Listing(
             rows=[one._asdict() for one in found[:ROWS]],
             empty=words("No list yet. Send a questionnaire to the people of a file, or paste their addresses."),
-            empty_link=(words("Send to a list"), NEW) if may_add else None,
+            empty_link=visit.link("Send to a list", NEW),
             note=words("A file is kept for seven days, the record of what became of it for thirty."),
             next_url=address(LISTS, after=key_of(last.created_time, last.list_id)) if last else "",
             first_url=LISTS if "after" in visit.query else "",
@@ -226,7 +223,7 @@ async def pipeline_of(visit: Visit, db: Database, found: AddressList) -> Pipelin
 
 @routes.get(NEW, scope="Queue.Create")
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    words, form = visit.words, visit.form
+    words = visit.words
     choices = await visit.reading(pipelines.choices_of)
     return visit.page(
         "list_new.html",
@@ -234,7 +231,7 @@ async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
         steps=steps_of(words),
         pipelines=[(f"{one.questionnaire_id}/{one.pipeline_id}", text) for one, text in choices],
         template_url=TEMPLATE,
-        value={"pipeline": form.text("pipeline") or visit.query.get("pipeline", ""), "rows": form.text("rows")},
+        chosen=visit.form.text("pipeline") or visit.query.get("pipeline", ""),
         refusal=refusal,
     )
 

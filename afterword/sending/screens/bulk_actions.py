@@ -64,7 +64,6 @@ async def act_page(visit: Visit) -> Response:
     words = visit.words
     job = await visit.find(batches.get)
     action: Action = job.action
-    may_change = visit.caller.scopes >= ({"Queue.Update", "Queue.Create"} if action == "repeat" else {"Queue.Update"})
     response = visit.page(
         "sending_act.html",
         title=words(TITLES[action][0 if job.dry_run else 1])
@@ -73,13 +72,9 @@ async def act_page(visit: Visit) -> Response:
         job=job,
         here=_url(job),
         back=NEW,
-        moment=words.moment(job.send_time, time_zone=visit.zone) if action == "move" and job.send_time else "",
         reason=queue_items.reason_text(words, job.reason or queue_items.NO_REASON) if job.reason is not None else "",
         lines=_lines(words, job),
         button=words.plural(*BUTTONS[action], job.items_done - job.items_refused),
-        may_do=may_change and job.dry_run and job.state == "done" and job.items_done > 0,
-        may_resume=may_change and job.state in {"failed", "cancelled"},
-        may_stop="Queue.Delete" in visit.caller.scopes and not job.has_ended,
     )
     if not job.has_ended:
         response.headers["Refresh"] = REFRESH_SECONDS
@@ -147,15 +142,7 @@ async def _new(visit: Visit, db: Database, refusal: errors.Refusal | None = None
         is_over=chosen.span(visit)[1] is not None,
         actions=[(one, words(ACTIONS[one])) for one in actions],
         chosen_action=visit.form.text("action") or (actions[0] if len(actions) == 1 else ""),
-        send_time=visit.form.text("send_time"),
-        earlier=[
-            (
-                _url(one),
-                words(TITLES[one.action][0 if one.dry_run else 1]),
-                words.moment(one.created_time, time_zone=visit.zone),
-            )
-            for one in done.items
-        ],
+        earlier=[(_url(one), words(TITLES[one.action][0 if one.dry_run else 1]), one) for one in done.items],
     )
 
 

@@ -15,7 +15,7 @@ from afterword.kit.ui.lists import Listing, page_links, page_of
 from afterword.kit.ui.text import address_text
 from afterword.kit.web import html
 from afterword.people.responders import suppressions
-from afterword.people.responders.suppressions import SUPPRESSION, SuppressionInput, SuppressionRequest
+from afterword.people.responders.suppressions import SUPPRESSION, SuppressionRequest
 from afterword.sending.pipelines.policies import POLICY
 from afterword.sending.screens.queue_items import CHANNELS, reason_text
 
@@ -48,13 +48,7 @@ async def suppress(visit: Visit) -> Response:
         "note": form.text("note") or None,
     }
     request = read_as(SuppressionRequest, document, visit)
-    await visit.change(
-        suppressions.add,
-        caller=visit.caller,
-        request=SuppressionInput(**request.named(), locale=visit.caller.default_locale),
-        secret=visit.site.secret,
-        now=visit.now,
-    )
+    await visit.change(suppressions.add, caller=visit.caller, request=request, secret=visit.site.secret, now=visit.now)
     return html.redirect(f"{SUPPRESSIONS}?done=stopped")
 
 
@@ -81,31 +75,19 @@ removal(
 
 @routes.get(SUPPRESSIONS, scope="Suppression.Read")
 async def _suppressions(visit: Visit, db: Database, refusal: errors.Refusal | None = None) -> Response:
-    words, form = visit.words, visit.form
+    words = visit.words
     visit.caller.require_all()
     found = await nouns.rows(
         SUPPRESSION, db, organization_id=visit.caller.organization_id, page=page_of(LISTED, visit.query)
     )
-    may_lift = "Suppression.Delete" in visit.caller.scopes
     return visit.page(
         "suppressions.html",
         title=words("Not to be contacted"),
         channels=[(str(each), words(CHANNELS[each])) for each in (CHANNEL_EMAIL, CHANNEL_SMS)],
+        names=CHANNELS,
         reasons=[(each, reason_text(words, each)) for each in REASONS],
-        value={name: form.text(name) for name in ("channel_id", "identifier", "reason", "note")},
         list=Listing(
-            rows=[
-                {
-                    "address": address_text(words, one.identifier),
-                    "channel": words(CHANNELS[one.channel_id]),
-                    "reason": reason_text(words, one.reason),
-                    "note": one.note or "",
-                    "since": words.date(one.created_time, time_zone=visit.zone),
-                    "until": words.date(one.expires_time, time_zone=visit.zone) if one.expires_time else "",
-                    "url": f"{SUPPRESSIONS}/{one.suppression_id}/lifting" if may_lift else "",
-                }
-                for one in found.items
-            ],
+            rows=[(one, address_text(words, one.identifier), reason_text(words, one.reason)) for one in found.items],
             empty=words("No one yet. People who unsubscribe and addresses that bounce are listed here."),
             **page_links(found, visit.query, SUPPRESSIONS),
         ),

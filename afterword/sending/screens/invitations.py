@@ -11,9 +11,8 @@ from afterword import errors
 from afterword.console.response_list import BETWEEN_CHARACTERS_MAX, CONDITION_CHARACTERS_MAX, RESPONSES
 from afterword.console.screens import Screens, Visit
 from afterword.core.figures import periods
-from afterword.core.figures.cells import Basis
 from afterword.core.figures.queries import ReportQuery
-from afterword.core.figures.reports import QUESTIONNAIRES_MAX
+from afterword.core.figures.reports import QUESTIONNAIRES_MAX, Basis
 from afterword.core.figures.rows import LINK, Selection
 from afterword.core.questionnaires import conditions
 from afterword.core.wire.times import datetime_of
@@ -148,16 +147,12 @@ async def list_invitations(visit: Visit) -> Response:
         rows=[_row(visit, one) for one in rows.items],
         columns=[Column(text=words(text)) for text in COLUMNS],
         filters=[(text, chosen.url(**{name: ""})) for name, text in _filters(words, chosen)],
-        note=words(
-            "{first} to {last}",
-            first=words.moment(period.from_time, time_zone=visit.zone),
-            last=words.moment(period.to_time, time_zone=visit.zone),
-        ),
+        note=words("{first} to {last}", first=visit.moment(period.from_time), last=visit.moment(period.to_time)),
         empty=words("Nothing here yet."),
         found=words.count(min(count, most), is_capped=count > most),
         **chosen.pages(rows.next_key),
     )
-    return visit.page("invitations.html", title=words("Invitations"), list=listing)
+    return visit.page("invitations.html", title=words("Invitations"), list=listing, stages=STAGES)
 
 
 def _filters(words: Texts, chosen: InvitationFilter) -> list[tuple[str, str]]:
@@ -175,7 +170,6 @@ def _filters(words: Texts, chosen: InvitationFilter) -> list[tuple[str, str]]:
 
 def _row(visit: Visit, one: Invitation) -> dict[str, Any]:
     """The values of a row; it leads to the response, else to its message."""
-    words = visit.words
     reached = (
         ("completed", one.completed_time),
         ("started", one.submitted_time),
@@ -191,13 +185,5 @@ def _row(visit: Visit, one: Invitation) -> dict[str, Any]:
         url = f"{RESPONSES}/{one.instance_id}"
     elif one.responder_channel_identifier and visit.may_open(SENDING):
         url = f"{SENDING}/{one.item_id}"
-    return {
-        "url": url,
-        "stage": words(STAGES[stage]),
-        "is_late": stage == "bounced",
-        "when": words.moment(datetime_of(time), time_zone=visit.zone),
-        "at": words.moment(one.at, time_zone=visit.zone),
-        "recipient": address_text(words, one.responder_channel_identifier or "")
-        if "Queue.Read" in visit.caller.scopes
-        else "",
-    }
+    recipient = address_text(visit.words, one.responder_channel_identifier or "")
+    return {"url": url, "stage": stage, "time": datetime_of(time), "at": one.at, "recipient": recipient}

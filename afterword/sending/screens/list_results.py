@@ -196,7 +196,7 @@ async def confirm_page(visit: Visit, db: Database) -> Response:
         pipeline=pipeline.title,
         pipeline_url=pipelines.url_of(pipeline),
         is_off=pipeline.paused,
-        first=words.moment(max(job.first_time, visit.now), time_zone=visit.zone) if job.first_time else "",
+        first=visit.moment(job.first_time and max(job.first_time, visit.now)),
         count=count,
         action=f"{here}/confirm",
         back=f"{here}/check",
@@ -351,10 +351,8 @@ def _progress(
     **more: Any,
 ) -> Response:
     """The page of a check or of an import: how far it is, its counts, its faulty rows."""
-    words, scopes, here = visit.words, visit.caller.scopes, f"{LISTS}/{found.list_id}"
-    may_create = "Queue.Create" in scopes
-    may_repair = may_create and job.has_ended and bool(job.rows_failed)
-    may_confirm = may_create and job.dry_run and job.state == "done" and bool(job.rows_created + job.rows_updated)
+    words, here = visit.words, f"{LISTS}/{found.list_id}"
+    may_repair = "Queue.Create" in visit.caller.scopes and job.has_ended and bool(job.rows_failed)
     is_alike = may_repair and job.dry_run and found.content is not None
     response = visit.page(
         "list_result.html",
@@ -385,17 +383,12 @@ def _progress(
             )
             for one in kinds
         ],
-        uploaded=visit.words.moment(found.created_time, time_zone=visit.zone),
         found=found,
         next_url=next_url,
         first_url=f"{here}/{'check' if job.dry_run else 'result'}" if "after" in visit.query else "",
         may_repair=may_repair,
         is_kept=found.content is not None,
         here=here,
-        confirm_url=f"{here}/confirm" if may_confirm else "",
-        columns_url=f"{here}/columns" if may_create and job.dry_run and found.content is not None else "",
-        resume_url=f"{here}/resume" if may_create and job.state == "failed" else "",
-        stop_url=f"{here}/stop" if "Queue.Delete" in scopes else "",
         refusal=refusal,
         **more,
     )

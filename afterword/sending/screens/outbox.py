@@ -8,6 +8,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.asking.questionnaires import store as questionnaires_store
 from afterword.console.answers import note_person
+from afterword.console.inputs import placed
 from afterword.console.screens import Screens, Visit
 from afterword.core.messaging.addresses import IDENTIFIER_CHARACTERS_MAX
 from afterword.core.wire import times
@@ -23,7 +24,7 @@ from afterword.kit.web.mails import mail_page
 from afterword.sending.intake import test_messages
 from afterword.sending.pipelines import service as pipelines_service, store as pipelines_store
 from afterword.sending.queue import clock, outbox, service as queue, traces
-from afterword.sending.queue.outbox import OUTBOX_MESSAGES, OutboxMessageRecord
+from afterword.sending.queue.outbox import OUTBOX_MESSAGES
 from afterword.sending.queue.records import QueueItemRecord, QueueItemRequest
 from afterword.sending.queue.service import NewItem
 from afterword.sending.screens import pipelines
@@ -59,8 +60,7 @@ async def try_message(visit: Visit) -> Response:
             new = NewItem(caller=visit.caller, **key, request=request)
             item = await queue.schedule(db, new=new, secret=visit.site.secret)
     except (errors.Invalid, errors.Conflict) as refusal:
-        wrong = [errors.FieldError(one.code, one.message, pointer="/recipient") for one in refusal.errors]
-        return await _show(visit, type(refusal)(refusal.detail, errors=wrong))
+        return await _show(visit, placed(refusal, lambda _: "/recipient"))
     return html.redirect(f"{SENDING}/{item.item_id}?done=test_made")
 
 
@@ -79,17 +79,14 @@ async def move_clock(visit: Visit, db: Database) -> Response:
 async def message_page(visit: Visit) -> Response:
     words = visit.words
     message = await visit.find(outbox.get)
-    content = outbox.content_of(message)
     return visit.page(
         "outbox_message.html",
         title=message.subject or words("Message to {recipient}", recipient=message.responder_channel_identifier),
         message=message,
-        when=words.moment(message.created_time, time_zone=visit.zone),
         channel=words(CHANNELS[message.channel_id]),
-        content=content,
-        frame_url=f"{OUTBOX}/{message.message_id}/mail" if content.html else "",
+        content=outbox.content_of(message),
+        frame_url=f"{OUTBOX}/{message.message_id}/mail",
         answer_url=visit.public_pages.collection_url(message.instance_id) if message.instance_id else "",
-        item_url=f"{SENDING}/{message.item_id}" if message.item_id else "",
     )
 
 
@@ -101,7 +98,7 @@ async def mail(visit: Visit) -> Response:
 
 @routes.get(OUTBOX, scope="Queue.Read")
 async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    words, form = visit.words, visit.form
+    words = visit.words
     asked = visit.query.get("q", "").strip()[:IDENTIFIER_CHARACTERS_MAX]
     chosen = visit.query.get("pipeline", "")[:22]
     async with visit.read() as db:
@@ -114,22 +111,21 @@ async def _show(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         "outbox.html",
         title=words("Outbox"),
         list=Listing(
-            rows=[_row(visit, one) for one in found.items],
+            rows=[(one, address_text(words, one.responder_channel_identifier)) for one in found.items],
             empty=words("Nothing here yet. Test messages are kept here and reach no one."),
             note=words.plural("A message is kept for {n} day.", "A message is kept for {n} days.", outbox.KEPT_DAYS),
             **page_links(found, visit.query, OUTBOX, {"q": asked, "pipeline": chosen}),
         ),
+        channels=CHANNELS,
         asked=asked,
         chosen=chosen,
         pipelines=[
             {"id": one.pipeline_id, "key": f"{one.questionnaire_id}/{one.pipeline_id}", "text": text}
             for one, text in choices
         ],
-        value={"pipeline": form.text("pipeline"), "recipient": form.text("recipient") or RECIPIENT},
-        may_try="Queue.Create" in visit.caller.scopes,
-        clock=words.moment(ahead, time_zone=visit.zone),
+        example=RECIPIENT,
+        clock=ahead,
         is_ahead=ahead > visit.now,
-        may_move="Queue.Update" in visit.caller.scopes and not visit.caller.application_ids,
         spans=[(str(hours), _span(words, hours)) for hours in HOURS],
         refusal=refusal,
     )
@@ -145,19 +141,6 @@ def _page(visit: Visit, **wanted: str) -> Page:
     """The page of the address, of messages with these values. An empty value filters nothing."""
     criteria = [Criterion("EQUAL", OUTBOX_MESSAGES.columns[name], value) for name, value in wanted.items() if value]
     return replace(page_of(OUTBOX_MESSAGES, visit.query), criteria=tuple(criteria))
-
-
-def _row(visit: Visit, one: OutboxMessageRecord) -> dict[str, Any]:
-    words = visit.words
-    return {
-        "url": f"{OUTBOX}/{one.message_id}",
-        "recipient": address_text(words, one.responder_channel_identifier),
-        "subject": one.subject or "",
-        "channel": words(CHANNELS[one.channel_id]),
-        "pipeline": one.pipeline_title or words("without a pipeline"),
-        "test": one.test,
-        "when": words.moment(one.created_time, time_zone=visit.zone),
-    }
 
 
 SENT_ONE: Final = f"{SENDING}/{{item_id}}/message"
@@ -181,7 +164,7 @@ async def sent_page(visit: Visit, db: Database) -> Response:
         sentence=_sentence(visit, item, is_unchanged=is_unchanged),
         message=message,
         fault=fault,
-        frame_url=f"{here}/message/mail" if message and message.html else "",
+        frame_url=f"{here}/message/mail",
     )
 
 
@@ -227,7 +210,7 @@ def _sentence(visit: Visit, item: QueueItemRecord, *, is_unchanged: bool) -> str
     words = visit.words
     if item.dispatched_time is None:
         return words("Not sent yet. This is how it would read now.")
-    when = words.moment(item.dispatched_time, time_zone=visit.zone)
+    when = visit.moment(item.dispatched_time)
     if is_unchanged:
         return words(
             "Sent {moment}. The original is not stored. This is composed again from a pipeline and a "

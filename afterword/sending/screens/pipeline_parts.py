@@ -22,8 +22,7 @@ from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS, CHANN
 from afterword.core.text import locales, placeholders
 from afterword.kit.db import Database
 from afterword.kit.transport.base import Message
-from afterword.kit.ui.lists import address
-from afterword.kit.web import static
+from afterword.kit.ui.lists import Tab, address
 from afterword.kit.web.mails import mail_page
 from afterword.sending.channels.outbox import CAPTURED
 from afterword.sending.intake import test_messages
@@ -290,9 +289,7 @@ async def send_test(visit: Visit) -> Response:
     try:
         sent = await tested(visit, visit.form.text("recipient"), visit.form.text("test_locale"), **visit.ids)
     except UNSENT as refusal:
-        wrong = [errors.FieldError(one.code, one.message, pointer="/recipient") for one in refusal.errors]
-        shown = type(refusal)(refusal.detail, errors=wrong) if wrong else refusal
-        return await _show_message(visit, shown)
+        return await _show_message(visit, placed(refusal, lambda _: "/recipient"))
     return await _show_message(visit, sent=sent)
 
 
@@ -402,7 +399,6 @@ async def _show_message(
     length = segments.measure(message.text) if message and pipeline.channel_id == CHANNEL_SMS else None
     return visit.page(
         "pipeline_messages.html",
-        script=static.url("console/edit.js"),
         title=words("Messages of “{title}”", title=pipeline.title),
         pipeline=pipeline,
         here=here,
@@ -413,21 +409,19 @@ async def _show_message(
         is_sms=pipeline.channel_id == CHANNEL_SMS,
         is_webhook=pipeline.channel_id == CHANNEL_WEBHOOK,
         numbers=[
-            {
-                "text": words("Invitation") if number == 0 else words("Reminder {number}", number=number),
-                "url": chosen.url(f"{here}/messages", reminder=number or ""),
-                "is_current": number == chosen.number,
-                "count": None,
-            }
+            Tab(
+                url=chosen.url(f"{here}/messages", reminder=number or ""),
+                text=words("Invitation") if number == 0 else words("Reminder {number}", number=number),
+                is_current=number == chosen.number,
+            )
             for number in range(len(pipeline.reminders) + 1)
         ],
         languages=[
-            {
-                "text": _language(visit, locale, pipeline, chosen),
-                "url": chosen.url(f"{here}/messages", locale=locale),
-                "is_current": locale == chosen.locale,
-                "count": None,
-            }
+            Tab(
+                url=chosen.url(f"{here}/messages", locale=locale),
+                text=_language(visit, locale, pipeline, chosen),
+                is_current=locale == chosen.locale,
+            )
             for locale in (() if chosen.number else ("",)) + tuple(questionnaire.locales)
         ],
         value={name: form.text(name) if is_typed else own.get(name) or "" for name in placeholders.MESSAGE_TEXTS},

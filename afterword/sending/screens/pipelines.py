@@ -57,29 +57,18 @@ async def list_pipelines(visit: Visit, db: Database) -> Response:
     words = visit.words
     found = await store.list_pipelines(db, **visit.caller.part, page=page_of(LISTED, visit.query))
     names = dict(await questionnaires_of(visit, db, also=[one.questionnaire_id for one in found.items]))
-    may_add = "Pipeline.Create" in visit.caller.scopes
     return visit.page(
         "pipelines.html",
         title=words("Pipelines"),
-        new_url=NEW if may_add else "",
+        names=names,
+        parts=PARTS_IN_LIST,
         list=Listing(
             rows=[
-                {
-                    "url": url_of(one),
-                    "title": one.title,
-                    "questionnaire": names.get(one.questionnaire_id, ""),
-                    "state": words(STATES[state_of(one, visit.now)]),
-                    "is_off": one.paused,
-                    "sentences": [
-                        text
-                        for part, text in sentences_of(words, one, time_zone=visit.zone).items()
-                        if part in PARTS_IN_LIST
-                    ],
-                }
+                (one, words(STATES[state_of(one, visit.now)]), sentences_of(words, one, time_zone=visit.zone))
                 for one in found.items
             ],
             empty=words("No pipeline yet. A pipeline defines how and when a questionnaire is sent."),
-            empty_link=(words("New pipeline"), NEW) if may_add else None,
+            empty_link=visit.link("New pipeline", NEW),
             **page_links(found, visit.query, PIPELINES),
         ),
     )
@@ -117,23 +106,15 @@ async def pipeline_page(visit: Visit, db: Database) -> Response:
     if "Queue.Read" in caller.scopes:
         figures = await _figures(visit, db, pipeline)
         overlaps = await lists.list_overlaps(db, caller=caller, pipeline_id=pipeline.pipeline_id, now=visit.now)
-    may_change, here = "Pipeline.Update" in caller.scopes, url_of(pipeline)
     return visit.page(
         "pipeline.html",
         title=pipeline.title,
         pipeline=pipeline,
         questionnaire=questionnaire.display_name,
         state=words(STATES[state_of(pipeline, visit.now)]),
-        rules=[
-            {
-                "part": part,
-                "label": words(RULE_LABELS[part]),
-                "text": text,
-                "url": f"{here}/messages" if part == "message" else f"{here}/{part}",
-            }
-            for part, text in sentences_of(words, pipeline, time_zone=visit.zone, subjects=subjects).items()
-        ],
-        may_change=may_change,
+        here=url_of(pipeline),
+        rules=sentences_of(words, pipeline, time_zone=visit.zone, subjects=subjects),
+        labels=RULE_LABELS,
         figures=figures,
         overlaps=[
             words.plural(
@@ -145,13 +126,8 @@ async def pipeline_page(visit: Visit, db: Database) -> Response:
             .replace("{title}", one.title)
             for one in overlaps
         ],
-        policy_url=POLICY if visit.may_open(POLICY) else "",
-        switch_url=f"{here}/switch" if may_change else "",
-        messages_url=f"{here}/messages",
-        list_url=list_url_of(pipeline) if "Queue.Create" in caller.scopes else "",
-        versions_url=f"{here}/versions",
-        name_url=f"{here}/name" if may_change else "",
-        removal_url=f"{here}/removal" if "Pipeline.Delete" in caller.scopes else "",
+        policy_url=POLICY,
+        list_url=list_url_of(pipeline),
     )
 
 
@@ -302,22 +278,14 @@ async def questionnaires_of(visit: Visit, db: Database, *, also: Collection[str]
 async def _new(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
     words, form = visit.words, visit.form
     questionnaires = await visit.reading(questionnaires_of)
-    typed = bool(form.values)
     return visit.page(
         "pipeline_new.html",
         title=words("New pipeline"),
         questionnaires=questionnaires,
         channels=[(str(each), words(queue_items.CHANNELS[each])) for each in NEW_CHANNELS],
-        value={
-            "questionnaire_id": form.text("questionnaire_id") or visit.query.get("questionnaire", ""),
-            "channel_id": form.text("channel_id"),
-            "title": form.text("title"),
-            "target_url": form.text("target_url"),
-            "message_subject": form.text("message_subject") if typed else words("How was it?"),
-            "message_body": form.text("message_body")
-            if typed
-            else words("Hello,\n\nhow did it go? It takes a minute."),
-        },
+        chosen=form.text("questionnaire_id") or visit.query.get("questionnaire", ""),
+        subject=form.text("message_subject") if form.values else words("How was it?"),
+        body=form.text("message_body") if form.values else words("Hello,\n\nhow did it go? It takes a minute."),
         refusal=refusal,
     )
 
@@ -344,7 +312,6 @@ async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         "sending_pause.html",
         title=visit.words("Pause all sending?"),
         refusal=refusal,
-        reason=visit.form.text("reason"),
     )
 
 
@@ -364,8 +331,16 @@ async def versions_page(visit: Visit, db: Database) -> Response:
         "pipeline_versions.html",
         title=words("Versions of “{title}”", title=pipeline.title),
         back=(pipeline.title, url_of(pipeline)),
+        actor_text=actor_text,
         list=Listing(
-            rows=[_row(visit, one, pipeline, subjects) for one in found.items],
+            rows=[
+                (
+                    one.entry,
+                    versions.differences_of(words, one, time_zone=visit.zone, subjects=subjects),
+                    bool(versions.changes_to(one, pipeline=pipeline)),
+                )
+                for one in found.items
+            ],
             empty=words("No change was noted yet."),
             **page_links(found, visit.query, f"{url_of(pipeline)}/versions"),
         ),
@@ -382,9 +357,8 @@ async def confirm(visit: Visit, db: Database) -> Response:
     after = structs.replace(pipeline, **changes)
     taken = Version(version.entry, before=pipeline, after=after, changed=frozenset(changes))
     told = versions.differences_of(words, taken, time_zone=visit.zone, subjects=subjects)
-    when = words.moment(version.entry.created_time, time_zone=visit.zone)
     return visit.confirm(
-        title=words("Restore the version of {moment}?", moment=when),
+        title=words("Restore the version of {moment}?", moment=visit.moment(version.entry.created_time)),
         sentences=[*(one.after for one in told), words("Whether it is on or off stays as it is.")],
         button=words("Restore"),
         version=str(pipeline.version),
@@ -406,15 +380,3 @@ def _changes(version: Version, pipeline: PipelineRecord) -> dict[str, Any]:
     if not changes:
         raise errors.NotFound("There is nothing to take back.")
     return changes
-
-
-def _row(visit: Visit, version: Version, pipeline: PipelineRecord, subjects: Subjects) -> dict[str, Any]:
-    words, entry = visit.words, version.entry
-    may_take = "Pipeline.Update" in visit.caller.scopes and bool(versions.changes_to(version, pipeline=pipeline))
-    return {
-        "when": words.moment(entry.created_time, time_zone=visit.zone),
-        "who": actor_text(words, entry.actor_kind, entry.actor_name),
-        "is_first": entry.action == "created",
-        "differences": versions.differences_of(words, version, time_zone=visit.zone, subjects=subjects),
-        "url": f"{url_of(pipeline)}/versions/{entry.entry_id}" if may_take else "",
-    }

@@ -4,17 +4,19 @@ import secrets
 import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final, Literal
+from types import SimpleNamespace
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors
-from afterword.console.inputs import same_version
-from afterword.console.screens import Database, Form, Marked, Screens, Visit
+from afterword.console.inputs import Input, document_of, filled, same_version
+from afterword.console.screens import Database, Marked, Screens, Visit
 from afterword.core.messaging import webhooks
 from afterword.kit.texts import Texts
+from afterword.kit.ui.lists import Tab
 from afterword.kit.web import html
 from afterword.sending.channels.accounts import Kind, kind_of
 from afterword.sending.providers import service as providers
@@ -22,53 +24,45 @@ from afterword.sending.providers.service import Account
 from afterword.sending.screens.providers import KINDS, PROVIDER, PROVIDERS, name_of, own_account_of, url_of
 
 DOTS_MAX: Final = 100  # in a line of a description
-SECURITIES: Final[Mapping[str, Marked]] = {
-    "tls": "TLS from the start (port 465)",
-    "starttls": "STARTTLS (port 587)",
-    "none": "None, without a password (port 25)",
-}
 DESCRIPTION: Final = "description"  # the whole of a gateway
 WEBHOOK: Final = "webhook"
-
-
-class Field(msgspec.Struct, frozen=True):
-    """A setting in the form. `secret` ones are never filled in; `check`: a box to tick."""
-
-    name: str
-    label: Marked
-    hint: Marked = ""
-    type: Literal["text", "number", "secret", "check", "security", "area"] = "text"
-    is_required: bool = True
-
-
-FIELDS: Final[Mapping[str, Sequence[Field]]] = {
+HIDDEN: Final = frozenset({"secret", "area"})  # kinds of fields that are never filled in
+KEEPS: Final[Marked] = "Empty: no change. A different server needs it again."
+SECURITIES: Final[Sequence[tuple[str, Marked]]] = (
+    ("tls", "TLS from the start (port 465)"),
+    ("starttls", "STARTTLS (port 587)"),
+    ("none", "None, without a password (port 25)"),
+)
+TITLE: Final = Input("title", "text", "Name", "The name that your colleagues will see.", required=True)
+RATE: Final = Input("rate_ceiling", "text", "Maximum messages per second", "Empty: no limit of yours.")
+FIELDS: Final[Mapping[str, Sequence[Input]]] = {
     "smtp": (
-        Field("host", "Server", "Such as smtp.example.com."),
-        Field("security", "Encryption", type="security"),
-        Field("port", "Port", "Empty: the default of the encryption.", type="number", is_required=False),
-        Field("username", "User name", is_required=False),
-        Field("password", "Password", type="secret", is_required=False),
+        Input("host", "text", "Server", "Such as smtp.example.com.", required=True),
+        Input("security", "choice", "Encryption", options=SECURITIES, required=True),
+        Input("port", "number", "Port", "Empty: the default of the encryption."),
+        Input("username", "text", "User name"),
+        Input("password", "secret", "Password"),
     ),
     "sms_twilio": (
-        Field("account_sid", "Account SID"),
-        Field("auth_token", "Auth token", type="secret"),
-        Field("sender", "Sender", "A number or a name; empty with a messaging service.", is_required=False),
-        Field("messaging_service_sid", "Messaging service SID", is_required=False),
+        Input("account_sid", "text", "Account SID", required=True),
+        Input("auth_token", "secret", "Auth token", required=True),
+        Input("sender", "text", "Sender", "A number or a name; empty with a messaging service."),
+        Input("messaging_service_sid", "text", "Messaging service SID"),
     ),
     "sms_http": (
-        Field(
-            DESCRIPTION, "Description of the gateway", "As TOML or JSON: its address, sender, headers, body, answers.",
-            type="area",
+        Input(
+            DESCRIPTION, "area", "Description of the gateway",
+            "As TOML or JSON: its address, sender, headers, body, answers.", required=True,
         ),
     ),
     "smpp": (
-        Field("host", "Server"),
-        Field("port", "Port", "Empty: 2775.", type="number", is_required=False),
-        Field("tls", "Encrypted (TLS)", type="check"),
-        Field("system_id", "System ID"),
-        Field("password", "Password", type="secret"),
-        Field("system_type", "System type", is_required=False),
-        Field("sender", "Sender", "A number or a name."),
+        Input("host", "text", "Server", required=True),
+        Input("port", "number", "Port", "Empty: 2775."),
+        Input("tls", "switch", "Encrypted (TLS)"),
+        Input("system_id", "text", "System ID", required=True),
+        Input("password", "secret", "Password", required=True),
+        Input("system_type", "text", "System type"),
+        Input("sender", "text", "Sender", "A number or a name.", required=True),
     ),
     WEBHOOK: (),  # its secret is made by us
 }  # fmt: skip
@@ -154,76 +148,56 @@ def _columns_of(visit: Visit, kind: str, *, is_new: bool) -> dict[str, Any]:
     if not 0 < len(title) <= providers.TITLE_CHARACTERS_MAX:
         wrong.append(errors.FieldError("required", words("Give it a name of up to 200 characters."), pointer="/title"))
     settings: dict[str, Any] = {}
-    for field in FIELDS[kind]:
-        try:
-            value = _value(form, field)
-        except ValueError:
-            reason = words("This is neither TOML nor JSON.")
-            wrong.append(errors.FieldError("invalid_format", reason, pointer=f"/{field.name}"))
-            continue
-        if isinstance(value, dict):
-            settings |= value
-        elif value is not None or not (is_new or field.type in {"secret", "area"}):
-            settings[field.name] = value
+    for one in FIELDS[kind]:
+        value = document_of(form, [one])[one.name]
+        if value in {"", None}:
+            settings |= {} if is_new or one.kind in HIDDEN else {one.name: None}
+        elif one.kind != "area":
+            is_number = one.kind == "number" and value.isdecimal()  # the refusal of others is that of the API
+            settings[one.name] = int(value) if is_number else value
+        else:
+            try:
+                settings |= _document(value)
+            except ValueError:
+                reason = words("This is neither TOML nor JSON.")
+                wrong.append(errors.FieldError("invalid_format", reason, pointer=f"/{one.name}"))
     errors.check(wrong)
     return {"title": title, **({"settings": settings} if settings else {})}
 
 
-def _rows(visit: Visit, kind: str, settings: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """The fields for the template, with what was typed, else with the settings that there are (None: a new account)."""
-    form, words = visit.form, visit.words
-    typed = bool(form.values)
-    keeps = words("Empty: no change. A different server needs it again.") if settings is not None else ""
-    rows: list[dict[str, Any]] = []
-    for field in FIELDS[kind]:
-        is_hidden = field.type in {"secret", "area"}
-        stored = "" if is_hidden else (settings or {}).get(field.name, "")
-        value = (form.text(field.name) if field.type != "secret" else "") if typed else stored
-        rows.append(
-            {
-                "name": field.name,
-                "label": words(field.label),
-                "hint": " ".join(filter(None, (words(field.hint), keeps if is_hidden else ""))),
-                "type": field.type,
-                "value": value,
-                "required": field.is_required and not (is_hidden and settings is not None),
-            }
-        )
-    return rows
-
-
 @routes.get(f"{PROVIDERS}/new", scope="Provider.Create", proof=True)
 async def _form(visit: Visit, *, account: Account | None = None, refusal: errors.Refusal | None = None) -> Response:
-    words, form = visit.words, visit.form
-    kind = account.kind if account else _kind(visit)
-    typed = bool(form.values)
-    settings = providers.visible_settings(account, site=visit.site)[0] if account else None
-    is_kept = typed and not isinstance(refusal, errors.Stale)
-    limit = f"{account.rate_ceiling:g}" if account and account.rate_ceiling else ""
-    tabs = [
-        {"url": f"{PROVIDERS}/new?kind={name}", "text": words(KINDS[name]), "count": None, "is_current": name == kind}
-        for name in FIELDS
-    ]
+    words, kind = visit.words, account.kind if account else _kind(visit)
+    fields, stored = FIELDS[kind], dict[str, Any](security="tls")
+    if account:
+        settings, _ = providers.visible_settings(account, site=visit.site)
+        limit = account.rate_ceiling and f"{account.rate_ceiling:g}"
+        stored = {"security": "starttls", **settings, "title": account.title, "rate_ceiling": limit}
+        fields = [replace(one, hint=one.hint or KEEPS, required=False) if one.kind in HIDDEN else one for one in fields]
     return visit.page(
         "provider_form.html",
         title=words("Change “{name}”", name=name_of(visit, account)) if account else words("New account"),
-        refusal=refusal and _in_form(words, refusal, FIELDS[kind]),
         back=(name_of(visit, account), url_of(account)) if account else (words("Sending accounts"), PROVIDERS),
         action=f"{url_of(account)}/edit" if account else f"{PROVIDERS}/new",
         is_new=account is None,
         kind=kind,
-        tabs=[] if account else tabs,
-        account_title=form.text("title") if typed else (account and account.title) or "",
-        rows=_rows(visit, kind, settings),
-        securities=[(name, words(text)) for name, text in SECURITIES.items()],
-        rate=form.text("rate_ceiling") if typed else limit,
-        version=form.text("version") if is_kept else account and account.version,
+        tabs=[
+            Tab(url=f"{PROVIDERS}/new?kind={name}", text=words(KINDS[name]), is_current=name == kind) for name in FIELDS
+        ],
+        keeps=KEEPS,
+        **filled(
+            visit,
+            (TITLE, *fields, RATE),
+            SimpleNamespace(**stored),
+            version=account.version if account else "",
+            refusal=refusal and _in_form(words, refusal, fields),
+        ),
     )
 
 
-def _in_form(words: Texts, refusal: errors.Refusal, fields: Sequence[Field]) -> errors.Refusal:
+def _in_form(words: Texts, refusal: errors.Refusal, fields: Sequence[Input]) -> errors.Refusal:
     """The errors at their fields; at a description, which has many settings, each with the name of its own."""
-    wrong, area = list[errors.FieldError](), next((one.name for one in fields if one.type == "area"), None)
+    wrong, area = list[errors.FieldError](), next((one.name for one in fields if one.kind == "area"), None)
     for one in refusal.errors:
         name = one.place.removeprefix("settings.")
         has_field = area is None or name in {area, "title", "rate_ceiling"}
@@ -246,22 +220,6 @@ def _rate(visit: Visit) -> float | None:
         if providers.RATE_MIN <= (rate := float(text)) <= providers.RATE_MAX:
             return rate
     raise errors.Invalid.at("/rate_ceiling", "out_of_range", visit.words("A number from 0.01 to 10000 is expected."))
-
-
-def _value(form: Form, field: Field) -> Any:
-    """None for an empty field. Raises ValueError."""
-    text = form.secret(field.name) if field.type == "secret" else form.text(field.name)
-    match field.type:
-        case "check":
-            return text == "1"
-        case _ if not text:
-            return None
-        case "number":
-            return int(text) if text.isdecimal() else text  # whose refusal is that of the API
-        case "area":
-            return _document(text)
-        case _:
-            return text
 
 
 def _document(text: str) -> dict[str, Any]:

@@ -20,7 +20,6 @@ from afterword.sending.providers.service import Account
 from afterword.sending.receipts import inbound
 from afterword.sending.receipts.inbound import ADAPTERS as FORMS, Endpoint
 from afterword.sending.screens.queue_items import CHANNELS
-from afterword.tenants.screens import audit
 
 PROVIDERS: Final = "/console/settings/providers"
 PROVIDER: Final = f"{PROVIDERS}/{{account_id}}"
@@ -64,11 +63,14 @@ async def providers_page(visit: Visit, db: Database) -> Response:
     return visit.page(
         "providers.html",
         title=words("Sending accounts"),
+        kinds=KINDS,
+        channels=CHANNELS,
+        states=STATES,
         list=Listing(
-            rows=[_row(visit, account) for account in found],
+            rows=[(account, _state(visit, account)) for account in found],
             columns=[Column(text=text) for text in heads],
             empty=words("No account yet. Add your mail server, or a provider of SMS."),
-            empty_link=(words("New account"), f"{PROVIDERS}/new") if "Provider.Create" in visit.caller.scopes else None,
+            empty_link=visit.link("New account", f"{PROVIDERS}/new"),
         ),
     )
 
@@ -186,8 +188,6 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None, sent: di
     async with visit.read() as db:
         found = await health.health_of(db, account=(account.organization_id, account.account_id), now=visit.now)
         endpoints = await inbound.list_endpoints(db, organization_id=account.organization_id)
-    figures, scopes = found.figures, visit.caller.scopes
-    is_held = account.paused_time is not None and account.is_paused_by_operator
     settings, _ = providers.visible_settings(account, site=visit.site)
     own_address = visit.session.email if account.channel_id == EMAIL else ""
     return visit.page(
@@ -196,35 +196,23 @@ async def _page(visit: Visit, *, refusal: errors.Refusal | None = None, sent: di
         refusal=refusal,
         sent=sent,
         account=account,
-        row=_row(visit, account),
+        url=url_of(account),
+        kinds=KINDS,
+        channels=CHANNELS,
+        state=_state(visit, account),
         settings=[(words(SETTINGS[name]), str(value)) for name, value in settings.items() if name in SETTINGS],
-        since=words.moment(account.paused_time, time_zone=visit.zone) if account.paused_time else "",
-        resting=words.moment(account.open_until, time_zone=visit.zone) if account.open_until else "",
         speed=_speed(visit, account),
-        last=words.moment(figures.last_sent_time, time_zone=visit.zone) if figures.last_sent_time else "",
         shares=[
             (words("Bounced"), _share(visit, found.bounces), found.bounces.is_high),
             (words("Complaints"), _share(visit, found.complaints), found.complaints.is_high),
         ],
-        health=figures,
+        health=found.figures,
         address=visit.form.text("responder_channel_identifier") or own_address,
         address_label=words(ADDRESSES.get(account.channel_id, "Address")),
-        endpoints=[
-            {
-                "url": visit.site.inbound_url(one.inbound_id),
-                "adapter": words(ADAPTERS[one.adapter]),
-                "last": words.moment(one.last_time, time_zone=visit.zone) if one.last_time else "",
-                "confirm_url": one.confirm_url,
-                "close_url": f"{url_of(account)}/inbound/{one.inbound_id}/closing",
-            }
-            for one in endpoints
-            if one.account_id == account.account_id
-        ],
-        is_held=is_held,
-        may_resume=account.state != "active" and not is_held,
-        secret_url=f"{url_of(account)}/secret" if account.kind == "webhook" and account.is_own else "",
-        may_remove="Provider.Delete" in scopes and account.is_own,
-        history_url=audit.history_url("provider", account.account_id) if "Audit.Read" in scopes else "",
+        endpoints=[one for one in endpoints if one.account_id == account.account_id],
+        inbound_url=visit.site.inbound_url,
+        adapters=ADAPTERS,
+        is_held=account.paused_time is not None and account.is_paused_by_operator,
     )
 
 
@@ -238,25 +226,15 @@ async def _pause_form(visit: Visit, refusal: errors.Refusal | None = None) -> Re
         back=(name_of(visit, account), url_of(account)),
         action=f"{url_of(account)}/pause",
         pipelines=account.pipelines,
-        reason=visit.form.text("reason"),
     )
 
 
-def _row(visit: Visit, account: Account) -> dict[str, Any]:
-    words, state = visit.words, "failing" if account.state == "active" and account.failures else account.state
-    if providers.keeps_messages(visit.site, channel_id=account.channel_id, kind=account.kind):
-        state = "kept" if state == "active" else state
-    return {
-        "url": url_of(account),
-        "name": name_of(visit, account),
-        "kind": words(KINDS[account.kind]),
-        "channel": words(CHANNELS[account.channel_id]),
-        "state": words(STATES[state]),
-        "is_kept": state == "kept",
-        "is_troubled": state != "active",
-        "pipelines": words.count(account.pipelines),
-        "account": account,
-    }
+def _state(visit: Visit, account: Account) -> str:
+    """Its name in STATES."""
+    if account.state != "active":
+        return account.state
+    is_kept = providers.keeps_messages(visit.site, channel_id=account.channel_id, kind=account.kind)
+    return "failing" if account.failures else "kept" if is_kept else "active"
 
 
 def _share(visit: Visit, share: ReportedShare) -> str:
@@ -307,21 +285,10 @@ async def dns_page(visit: Visit) -> Response:
         back=(name_of(visit, account), url_of(account)),
         path=f"{url_of(account)}/dns",
         selector=selector,
-        domains=[
-            (
-                domain,
-                [
-                    {
-                        "finding": one,
-                        "record": RECORDS[one.kind],
-                        "state_text": words(FINDINGS[one.state]),
-                        "text": words(SENTENCES[one.code][1], **one.values),
-                    }
-                    for one in findings
-                ],
-            )
-            for domain, findings in checks.items()
-        ],
+        checks=checks,
+        records=RECORDS,
+        states=FINDINGS,
+        sentences={code: text for code, (_, text) in SENTENCES.items()},
     )
 
 
@@ -375,7 +342,7 @@ removal(
 
 @routes.get(f"{PROVIDER}/inbound", scope="Inbound.Create", proof=True)
 async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response:
-    words, form, account = visit.words, visit.form, await visit.find(providers.get)
+    words, account = visit.words, await visit.find(providers.get)
     possible = {"standard": True, "sns": account.channel_id == EMAIL, "provider": account.kind in CALLED_BACK}
     return visit.page(
         "provider_address.html",
@@ -384,8 +351,5 @@ async def _form(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         back=(name_of(visit, account), url_of(account)),
         action=f"{url_of(account)}/inbound",
         adapters=[(name, words(text)) for name, text in ADAPTERS.items() if possible[name]],
-        adapter=form.text("adapter") or "standard",
-        topic=form.text("topic"),
-        certificate=form.text("certificate"),
         has_topics=possible["sns"],
     )

@@ -23,7 +23,7 @@ from afterword.kit.db import Database
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui.charts import Text, View, week_view
 from afterword.kit.ui.lists import Listing, Tab, one_of, parameter, read_key
-from afterword.kit.ui.text import address_text, near_moment
+from afterword.kit.ui.text import address_text
 from afterword.kit.web import html
 from afterword.people.responders import store as responders_store
 from afterword.sending.channels.outbox import CAPTURED
@@ -228,7 +228,6 @@ async def item_page(visit: Visit, db: Database) -> Response:
     is_answered = bool(instance_id) and await has_answer(db, caller=visit.caller, instance_id=instance_id)
     note_person(visit, item.responder_id)
     is_waiting = item.status_id == PublicItem.PENDING
-    may_change = "Queue.Update" in visit.caller.scopes
     return visit.page(
         "sending_item.html",
         title=words("Message to {recipient}", recipient=address_text(words, item.responder_channel_identifier)),
@@ -238,11 +237,9 @@ async def item_page(visit: Visit, db: Database) -> Response:
         detail=trace.result or item.result or "",
         told=f"Held: {REASONS.get(trace.reason or '', '')}",  # by the sentence
         pipeline_summary=trace.pipeline_summary,
-        planned=trace.planned_time and words.moment(datetime.fromisoformat(trace.planned_time), time_zone=visit.zone)
-        if is_waiting
-        else "",
+        planned=datetime.fromisoformat(trace.planned_time) if is_waiting and trace.planned_time else None,
         times=[
-            (words(text), f"{words.moment(time, time_zone=visit.zone)} {why}".strip())
+            (words(text), f"{visit.moment(time)} {why}".strip())
             for text, time, why in zip(
                 TIMES,
                 (item.created_time, item.send_time, item.dispatched_time),
@@ -251,18 +248,10 @@ async def item_page(visit: Visit, db: Database) -> Response:
             )
             if time is not None
         ],
-        checks=[
-            {"rule": words(RULES.get(one.rule, one.rule)), "passed": one.passed, "detail": one.detail or ""}
-            for one in sorted(trace.checks, key=lambda check: check.passed)
-        ],
-        attempts=[
-            {
-                "begun": words.moment(one.begin_time, time_zone=visit.zone),
-                "outcome": words(OUTCOMES[one.outcome]) if one.outcome else words("Being sent"),
-                "reply": one.reply or "",
-            }
-            for one in attempts.items
-        ],
+        checks=sorted(trace.checks, key=lambda check: check.passed),
+        rules=RULES,
+        attempts=attempts.items,
+        outcomes=OUTCOMES,
         metadata=await titled(db, **ids, groups=item.metadata, words=words),
         outbox_url=f"{SENDING}/outbox/{item_id}" if has_message and visit.is_open(f"{SENDING}/outbox") else "",
         kept=kept_sentence(words, visit.site.queue_days),
@@ -270,9 +259,9 @@ async def item_page(visit: Visit, db: Database) -> Response:
         if trace.source_id and visit.may_open(SOURCES)
         else "",
         response_url=f"/console/responses/{item.questionnaire_instance_id}" if is_answered else "",
-        may_cancel=may_change and item.status_id in {PublicItem.PENDING, PublicItem.PROCESSING},
-        may_send=may_change and is_waiting and item.send_time > visit.now,
-        may_repeat="Queue.Create" in visit.caller.scopes and item.status in traces.REPEATABLE,
+        is_open=item.status_id in {PublicItem.PENDING, PublicItem.PROCESSING},
+        is_later=is_waiting and item.send_time > visit.now,
+        is_repeatable=item.status in traces.REPEATABLE,
     )
 
 
@@ -352,7 +341,7 @@ def row_of(visit: Visit, item: ListedItem) -> dict[str, Any]:
         "kind": item.status_id.name.lower(),
         "channel": words(CHANNELS[item.channel_id]),
         "sentence": sentence_of(visit, item),
-        "when": near_moment(words, when, now=visit.now, zone=visit.zone),
+        "when": visit.near(when),
     }
 
 
@@ -364,7 +353,7 @@ def sentence_of(visit: Visit, item: ListedItem) -> str:
     """The cause of an end, or of a wait; empty where status and time say all."""
     words, reason = visit.words, item.reason or ""
     if reason and item.status_id == PublicItem.PENDING and item.due_time > visit.now:
-        moment = words.moment(item.due_time, time_zone=visit.zone)
+        moment = visit.moment(item.due_time)
         return words("On hold until {moment}: {reason}", moment=moment, reason=reason_text(words, reason))
     return _outcome_of(words, item.status_id, reason)
 
@@ -439,7 +428,7 @@ async def _asked(visit: Visit, db: Database, asked: str) -> tuple[list[ListedIte
         words(
             "{channel}: nothing has been sent to this address since {moment}: {reason}.",
             channel=words(CHANNELS[one.channel_id]),
-            moment=words.moment(one.created_time, time_zone=visit.zone),
+            moment=visit.moment(one.created_time),
             reason=reason_text(words, one.reason),
         )
         for one in suppressions

@@ -15,8 +15,8 @@ from afterword.asking.questionnaires.store import Questionnaire
 from afterword.cases import previews
 from afterword.console import conditions
 from afterword.console.conditions import place_of, with_seen
-from afterword.console.inputs import placed, read_as
-from afterword.console.nouns import saved
+from afterword.console.inputs import document_of, filled, placed, read_as
+from afterword.console.nouns import inputs_of, saved
 from afterword.console.removals import removal
 from afterword.console.screens import Marked, Screens, Visit
 from afterword.core.scheduling.statuses import PUBLIC_ITEM, Item
@@ -24,7 +24,7 @@ from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.nouns.declaration import version_of
 from afterword.kit.ui.lists import Listing, address, page_links, page_of, read_number
-from afterword.kit.ui.text import address_text, near_moment
+from afterword.kit.ui.text import address_text
 from afterword.kit.web import html
 from afterword.sending.intake import sequences
 from afterword.sending.intake.sequences import SEQUENCE, Done, Sequence
@@ -40,9 +40,6 @@ ONE: Final = f"{SEQUENCES}/{{sequence_id}}"
 ROWS: Final = 50
 LOOKED_AT_MAX: Final = 100  # of the responses that match, whether they have an address
 LISTING: Final = structs.listing_of(SEQUENCE)
-TRIGGERS: Final[Mapping[str, Marked]] = {
-    "completed": "when a response is completed", "submitted": "at the first answer, and when it is completed",
-}  # fmt: skip
 KINDS: Final[Mapping[str, Marked]] = {
     "manual": "Ask another questionnaire", "recovery": "Win back an unhappy customer",
     "review": "Ask everybody for a public review",
@@ -57,6 +54,7 @@ BLANK: Final = SimpleNamespace(
     title="", kind="manual", trigger="completed", pipeline_id="", active=True, conditions=None
 )
 
+INPUTS: Final = inputs_of(SEQUENCE, names=("title", "active", "trigger", "pipeline_id"))
 AGAIN: Final = (errors.Invalid, errors.Stale)
 
 routes = Screens()
@@ -82,32 +80,16 @@ async def list_sequences(visit: Visit, db: Database) -> Response:
     names = dict(await questionnaires_of(visit, db, also=[one.from_questionnaire_id for one in found.items]))
     choices = await choices_of(visit, db, also=[one.pipeline_id for one in found.items], names=names)
     pipelines = {one.pipeline_id: one for one, _ in choices}
-    rows = []
-    for one in found.items:
-        pipeline = pipelines.get(one.pipeline_id)
-        rows.append(
-            {
-                "url": f"{SEQUENCES}/{one.sequence_id}",
-                "title": one.title,
-                "state": "" if one.active else words("Off"),
-                "kind": words(KINDS[one.kind]),
-                "more": words(
-                    "After “{source}”: “{target}”.",
-                    source=names.get(one.from_questionnaire_id, ""),
-                    target=pipeline.title if pipeline else words("a pipeline that was removed"),
-                )
-                + (f" {delay_of(words, pipeline, {})}" if pipeline else ""),
-            }
-        )
-    may_add = "Sequence.Create" in visit.caller.scopes
     return visit.page(
         "sequences.html",
         title=words("Sequences"),
-        new_url=NEW if may_add else "",
+        names=names,
+        kinds=KINDS,
+        delay_of=delay_of,
         list=Listing(
-            rows=rows,
+            rows=[(one, pipelines.get(one.pipeline_id)) for one in found.items],
             empty=words("No sequence yet. After a response to one questionnaire, a sequence asks another."),
-            empty_link=(words("New sequence"), NEW) if may_add else None,
+            empty_link=visit.link("New sequence", NEW),
             **page_links(found, visit.query, SEQUENCES),
         ),
     )
@@ -159,14 +141,9 @@ def _done_row(visit: Visit, one: Done) -> dict[str, Any]:
     words = visit.words
     known = {**queue_items.REASONS, **REASONS}.get(one.reason or "")
     status = PUBLIC_ITEM[Item(one.status)] if one.status is not None else None
-    return {
-        "url": f"{SENDING}/{one.item_id}" if one.item_id else f"/console/responses/{one.instance_id}",
-        "text": address_text(words, one.recipient) if one.recipient else words("a person without an address"),
-        "state": words(STATUS_TEXTS[status]) if status is not None else words("Not asked"),
-        "is_off": status is None,
-        "more": words(known) if known else one.result or "",
-        "when": near_moment(words, one.created_time, now=visit.now, zone=visit.zone),
-    }
+    text = address_text(words, one.recipient) if one.recipient else words("a person without an address")
+    state = words(STATUS_TEXTS[status]) if status is not None else words("Not asked")
+    return {"done": one, "text": text, "state": state, "more": words(known) if known else one.result or ""}
 
 
 async def _around(visit: Visit, db: Database, rule: Sequence | None) -> Around:
@@ -192,11 +169,8 @@ async def save(visit: Visit) -> Response:
     """Save the form, or try it on the newest responses."""
     form, rule = visit.form, await _rule(visit)
     around = await visit.load(lambda db: _around(visit, db, rule))
-    document: dict[str, Any] = {
-        **{name: form.text(name) for name in ("title", "trigger", "pipeline_id")},
-        "active": form.text("active") == "1",
-        "conditions": conditions.condition_of(visit, conditions.typed(form), around.subjects),
-    }
+    condition = conditions.condition_of(visit, conditions.typed(form), around.subjects)
+    document = document_of(form, INPUTS) | {"conditions": condition}
     if rule is None:
         document |= {"kind": form.text("kind"), "from_questionnaire_id": form.text("from")}
     if form.text("then") == "preview" and around.source:
@@ -250,38 +224,31 @@ async def _rule(visit: Visit) -> Sequence | None:
 @routes.get(NEW, scope="Sequence.Create")
 @routes.get(ONE, scope="Sequence.Read")
 async def page(visit: Visit, refusal: errors.Refusal | None = None, *, tried: list[str] | None = None) -> Response:
-    words, scopes, form, rule = visit.words, visit.caller.scopes, visit.form, await _rule(visit)
+    words, form, rule = visit.words, visit.form, await _rule(visit)
     around = await visit.load(lambda db: _around(visit, db, rule))
     stored: Any = rule or BLANK
-    value = {name: getattr(stored, name) for name in ("title", "kind", "trigger", "pipeline_id", "active")}
-    condition = conditions.stored(stored.conditions, around.subjects)
-    if form.values:
-        value = {name: form.text(name) or (rule.kind if rule and name == "kind" else "") for name in value}
-        condition = conditions.typed(form)
-    if isinstance(refusal, errors.Invalid):
-        refusal = placed(refusal, partial(place_of, values=condition))
-    here = f"{SEQUENCES}/{rule.sequence_id}" if rule else NEW
-    pipeline = around.pipelines.get(value["pipeline_id"])
+    condition = conditions.typed(form) if form.values else conditions.stored(stored.conditions, around.subjects)
+    pipeline = around.pipelines.get(form.text("pipeline_id") if form.values else stored.pipeline_id)
+    pipelines = [("", words("choose…")), *((one.pipeline_id, text) for one, text in around.choices)]
     return visit.page(
         "sequence.html",
         title=rule.title if rule else words("New sequence"),
-        path=here,
-        is_new=rule is None,
-        may_save="Sequence.Update" in scopes if rule else True,
-        value=value,
+        path=f"{SEQUENCES}/{rule.sequence_id}" if rule else NEW,
         source=around.source,
         sources=list(around.names.items()),
-        pipelines=[("", words("choose…")), *((one.pipeline_id, text) for one, text in around.choices)],
-        pipeline=pipeline,
-        pipeline_url=url_of(pipeline) if pipeline and visit.may_open(url_of(pipeline)) else "",
+        pipeline_url=url_of(pipeline) if pipeline else "",
         delay=delay_of(words, pipeline, around.subjects) if pipeline else "",
+        kind=stored.kind,
         kinds=[(key, words(text)) for key, text in KINDS.items()],
-        triggers=[(key, words(text)) for key, text in TRIGGERS.items()],
         condition_rows=conditions.values_of(words, condition, around.subjects),
-        version=version_of(rule) if rule else "",
         tried=tried,
-        done_url=f"{here}/responses" if rule and "Queue.Read" in scopes else "",
-        removal_url=f"{here}/removal" if rule and "Sequence.Delete" in scopes else "",
         sequence_id=rule.sequence_id if rule else "",
-        refusal=refusal,
+        **filled(
+            visit,
+            INPUTS,
+            stored,
+            version=version_of(rule) if rule else "",
+            refusal=refusal and placed(refusal, partial(place_of, values=condition)),
+            options={"pipeline_id": pipelines},
+        ),
     )

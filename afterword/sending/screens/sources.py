@@ -26,7 +26,6 @@ from afterword.kit.db import Database
 from afterword.kit.nouns import service as nouns, structs
 from afterword.kit.texts import Texts
 from afterword.kit.ui.lists import Listing, page_links, page_of
-from afterword.kit.ui.text import near_moment
 from afterword.kit.web import html
 from afterword.sending.intake.sources import api, notes, records, service, store
 from afterword.sending.intake.sources.records import RULE, SOURCE, Source, SourceRule
@@ -160,7 +159,6 @@ async def source_page(visit: Visit) -> Response:
         said = await _rules_of(visit, db, source)
         failed = await notes.list_failed(db, **records.place_of(source))
     kind, here = KINDS.get(source.kind), f"{PATH}/{source.source_id}"
-    may_change = "Source.Update" in visit.caller.scopes
     return visit.page(
         "source.html",
         title=source.title,
@@ -172,27 +170,11 @@ async def source_page(visit: Visit) -> Response:
         call_body=kind.template if kind else "",
         state=records.state_of(words, source),
         calls=_calls(visit, source),
-        may_change=may_change,
         takes_notes=source.kind in NOTES,
-        noted=source.note_sent_time and near_moment(words, source.note_sent_time, now=visit.now, zone=visit.zone),
         failed=failed,
-        rules=[
-            {"url": f"{here}/rules/{one.source_rule_id}" if may_change else "", "text": text, "is_off": not one.active}
-            for one, text in said
-        ],
+        rules=said,
         list=Listing(
-            rows=[
-                {
-                    "url": f"{here}/events/{one.source_event_id}",
-                    "state": _state(words, one),
-                    "is_asked": one.state in {"asked", "waiting"},
-                    "what": _capital(words(WHATS[one.what])),
-                    "subject": one.subject,
-                    "name": one.name,
-                    "when": near_moment(words, one.received_time, now=visit.now, zone=visit.zone),
-                }
-                for one in found.items
-            ],
+            rows=[(one, _state(words, one), _capital(words(WHATS[one.what]))) for one in found.items],
             empty=words("Nothing has happened yet. Events are kept for 30 days."),
             **page_links(found, visit.query, here),
         ),
@@ -205,8 +187,7 @@ def _calls(visit: Visit, source: Source) -> list[str]:
     if source.last_time is None:
         told.append(words("Waiting for the first call."))
     else:
-        moment = near_moment(words, source.last_time, now=visit.now, zone=visit.zone)
-        told.append(words("Last call: {moment}.", moment=moment))
+        told.append(words("Last call: {moment}.", moment=visit.near(source.last_time)))
     if not source.sealed_secret:
         told.append(words("The secret is missing, so every call is refused. Enter it under “Edit”."))
     if source.refused_count:
@@ -240,8 +221,6 @@ async def event_page(visit: Visit) -> Response:
         source=source,
         event=event,
         state=_capital(_state(words, event)),
-        happened=words.moment(event.time, time_zone=visit.zone),
-        received=words.moment(event.received_time, time_zone=visit.zone),
         decisions=[
             {
                 "rule": said.get(one["source_rule_id"]) or words("A rule that was removed"),
@@ -376,7 +355,7 @@ def _tried(visit: Visit, tried: Sequence[service.Tried]) -> dict[str, Any]:
                 "subject": one.event.subject or one.event.event_id,
                 "state": _not_asked(words, one.reason or "")
                 if not one.asks
-                else words("asked on {moment}", moment=words.moment(one.planned_time, time_zone=visit.zone))
+                else words("asked on {moment}", moment=visit.moment(one.planned_time))
                 if one.planned_time
                 else words("asked"),
             }

@@ -1,4 +1,4 @@
-// The points of a chart are read by pointer, touch and the arrow keys, in a line above it that hides nothing. Without this
+// The points of a chart are read by pointer, touch and the arrow keys, in a line below it that hides nothing. Without this
 // file a pointer shows the line inside the chart, and the table has all figures. “Print or save as PDF” is here, too.
 (() => {
   "use strict";

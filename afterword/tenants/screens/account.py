@@ -11,8 +11,7 @@ from afterword.console.screens import Guest, Marked, Screens, Visit
 from afterword.core.wire import qr
 from afterword.kit.db import Database
 from afterword.kit.texts import own_name
-from afterword.kit.ui.text import NOTHING
-from afterword.kit.web import html, static
+from afterword.kit.web import html
 from afterword.tenants import audit
 from afterword.tenants.logins import links, passkeys, service as logins, sessions
 from afterword.tenants.logins.service import Login
@@ -118,7 +117,6 @@ async def _new(visit: Visit, db: Database, refusal: errors.Refusal | None = None
         title=visit.words("A new passkey"),
         form={"title": visit.form.text("title") or visit.source.device},
         options=options,
-        script=static.url("console/passkey.js"),
         refusal=refusal,
     )
 
@@ -306,34 +304,11 @@ async def _account(visit: Visit, db: Database, refusal: errors.Refusal | None = 
         title=visit.words("Your account"),
         login=login,
         user=user,
-        opened=[
-            {
-                "session": one,
-                "since": visit.words.date(one.created_time, time_zone=visit.zone),
-                "is_this": one.session_id == visit.session.session_id,
-            }
-            for one in opened
-        ],
-        passkeys=[
-            {
-                "title": one.title,
-                "created": visit.words.date(one.created_time, time_zone=visit.zone),
-                "used": one.used_time and visit.words.date(one.used_time, time_zone=visit.zone),
-                "url": f"/console/settings/passkeys/{one.passkey_id}",
-            }
-            for one in known
-        ],
+        opened=opened,
+        passkeys=known,
         has_passkeys=passkeys.relying_party(visit.site) is not None,
-        entered=[
-            {
-                "what": visit.words(LOGINS.get(one.action, one.action)),
-                "is_refused": one.action == "login_failed",
-                "device": one.device or NOTHING,
-                "network": one.network or NOTHING,
-                "when": visit.words.moment(one.created_time, time_zone=visit.zone),
-            }
-            for one in entered
-        ],
+        entered=entered,
+        actions=LOGINS,
         memberships=memberships,
         codes=codes,
         languages=[("", visit.words("As the browser says")), *((one, own_name(one)) for one in screens.LANGUAGES)],
@@ -364,7 +339,6 @@ def proof_form(visit: Visit, *, wrong: str = "") -> Response:
         email=visit.session.email,
         provider_url=url if is_of_provider else "",  # where the person logs in anew; it then goes on from there
         options="" if is_of_provider else passkeys.request_options(visit.site, purpose=purpose, now=visit.now),
-        script=static.url("console/passkey.js"),
     )
 
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from afterword import errors
 from afterword.asking.questionnaires import access
 from afterword.asking.questionnaires.store import Questionnaire
-from afterword.console.inputs import same_version
+from afterword.console.inputs import placed, same_version
 from afterword.console.screens import Form, Screens, Visit
 from afterword.core.organizations.access import Part
 from afterword.core.questionnaires import visuals
@@ -176,18 +176,8 @@ async def _show(
             (one.display_name, f"{BRAND}/{one.application_id}", bool(one.brand)) for one in applications
         ] if branded.level == "organization" else [],
         preview=_preview(visit, branded, brand, seen, [one for one in questionnaires if not one.archived_time]),
-        refusal=_placed(refusal),
+        refusal=placed(refusal, lambda pointer: f"/{pointer.rpartition('/')[2]}") if refusal else None,
     )  # fmt: skip
-
-
-def _placed(refusal: errors.Refusal | None) -> errors.Refusal | None:
-    if not isinstance(refusal, errors.Invalid):
-        return refusal
-    wrong = [
-        errors.FieldError(one.code, one.message, pointer=f"/{(one.pointer or '').rpartition('/')[2]}")
-        for one in refusal.errors
-    ]
-    return errors.Invalid(refusal.detail, errors=wrong)
 
 
 def _inherited(visit: Visit, branded: Branded, text: str) -> str:

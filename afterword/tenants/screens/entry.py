@@ -23,7 +23,7 @@ from afterword.console.screens import (
 )
 from afterword.kit.db import Database
 from afterword.kit.ui.text import slug_of
-from afterword.kit.web import html, static
+from afterword.kit.web import html
 from afterword.tenants.logins import links, passkeys, service as logins, sessions
 from afterword.tenants.logins.identities import service as identities
 from afterword.tenants.logins.links import Link
@@ -229,7 +229,6 @@ async def setup_page(guest: Guest, db: Database, refusal: errors.Refusal | None 
         title=guest.words("Set up Afterword"),
         organization=organization,
         has_steps=not begun,
-        form={name: guest.form.text(name) for name in ("name", "email", "organization")},
         refusal=refusal,
     )
 
@@ -376,5 +375,4 @@ def _going_on(guest: Guest) -> dict[str, Any]:
     return {
         "next": guest.form.text("next") or guest.query.get("next", ""),
         "options": passkeys.request_options(guest.site, purpose=passkeys.LOGIN, now=guest.now),
-        "script": static.url("console/passkey.js"),
     }

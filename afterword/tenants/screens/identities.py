@@ -16,7 +16,7 @@ from afterword.console.nouns import inputs_of
 from afterword.console.removals import removal
 from afterword.console.screens import COOKIE, IDENTITY_COOKIE, LOGIN, Guest, Screens, Visit
 from afterword.core.organizations.identities import ROLES
-from afterword.kit.web import html, static
+from afterword.kit.web import html
 from afterword.tenants.logins import sessions
 from afterword.tenants.logins.identities import service as identities
 from afterword.tenants.logins.identities.api import IdentityProviderRequest, login_url, values_of
@@ -85,7 +85,6 @@ async def _show(visit: Visit, refusal: errors.Invalid | None = None) -> Response
         path=IDENTITY,
         provider=provider,
         groups=shown(visit, GROUP_INPUTS, _groups_of(provider)),
-        checked=provider and provider.checked_time and words.moment(provider.checked_time, time_zone=visit.zone),
         return_url=identities.return_url(visit.site),
         login_url=login_url(visit.site, visit.caller.domain),
         organization_id=visit.caller.organization_id,
@@ -159,7 +158,6 @@ async def returned(guest: Guest) -> Response:
         code=query.get("code", ""),
         state=query.get("state", ""),
         iss=query.get("iss", ""),
-        script=static.url("console/goon.js"),
     )
     response.headers["Cache-Control"] = "no-store"
     return response
@@ -188,7 +186,6 @@ async def _choice(guest: Guest, refusal: errors.Invalid | None = None) -> Respon
     return guest.page(
         "organization_login.html",
         title=guest.words("Log in with your organization"),
-        domain=guest.form.text("domain"),
         next=guest.form.text("next") or guest.query.get("next", ""),
         refusal=refusal,
     )

@@ -9,7 +9,6 @@ from afterword import errors
 from afterword.console.removals import removal
 from afterword.console.screens import Database, Form, Screens, Visit
 from afterword.kit.ui.lists import Listing, page_links, page_of
-from afterword.kit.ui.text import near_moment
 from afterword.kit.web import fields, html
 from afterword.tenants.organizations import assets
 from afterword.tenants.organizations.assets import AssetRecord, Encoded
@@ -52,11 +51,10 @@ async def picture_page(visit: Visit, db: Database) -> Response:
         facts=[
             (words("Size"), words("{width} × {height} pixels", width=picture.width, height=picture.height)),  # noqa: RUF001
             (words("Kind"), picture.media_type.removeprefix("image/").upper()),
-            (words("Added"), near_moment(words, picture.created_time, now=visit.now, zone=visit.zone)),
+            (words("Added"), visit.near(picture.created_time)),
             (words("Used in"), ", ".join(uses) or words("nothing")),
         ],
-        path=f"{PATH}/{picture.asset_id}",
-        may_remove="Asset.Delete" in visit.caller.scopes and not uses,
+        is_used=bool(uses),
     )
 
 
@@ -93,18 +91,9 @@ async def _list(visit: Visit, refusal: errors.Refusal | None = None) -> Response
         title=words("Pictures"),
         types=",".join(assets.MEDIA_TYPES),
         megabytes=assets.UPLOAD_BYTES_MAX >> 20,
-        typed=visit.form.text("title"),
         refusal=refusal,
         list=Listing(
-            rows=[
-                {
-                    "url": f"{PATH}/{one.asset_id}",
-                    "src": one.path,
-                    "title": _title(visit, one),
-                    "more": words("{width} × {height} pixels", width=one.width, height=one.height),  # noqa: RUF001
-                }
-                for one in found.items
-            ],
+            rows=found.items,
             empty=words("No picture yet. Logos and pictures for questions are kept here."),
             **page_links(found, visit.query, PATH),
         ),

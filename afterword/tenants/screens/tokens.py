@@ -20,7 +20,7 @@ from afterword.kit.web import fields, html
 from afterword.tenants.organizations.tokens import api, service as tokens, store
 from afterword.tenants.organizations.tokens.store import Token
 from afterword.tenants.organizations.users import User, get_user
-from afterword.tenants.screens import audit, members as settings
+from afterword.tenants.screens import members as settings
 
 TOKENS: Final = "/console/settings/tokens"
 LISTING: Final = fields.listing_of(api.Token)
@@ -48,9 +48,9 @@ async def tokens_page(visit: Visit) -> Response:
     page, user_id = lists.page_of(LISTING, visit.query), visit.caller.user_id
     found = await visit.load(store.list_tokens, **visit.caller.part, user_id=user_id, page=page)
     listed = Listing(
-        rows=[_row(visit, token) for token in found.items],
+        rows=[(token, _state(visit, token)) for token in found.items],
         empty=words("No tokens yet. A shop or another system needs one to reach the API."),
-        empty_link=(words("New token"), f"{TOKENS}/new") if "Token.Create" in visit.caller.scopes else None,
+        empty_link=visit.link("New token", f"{TOKENS}/new"),
         columns=[Column(text=words(text)) for text in ("Title", "Belongs to", "Begins with", "Last used", "Expires")],
         **lists.page_links(found, visit.query, TOKENS),
     )
@@ -86,26 +86,21 @@ async def make_token(visit: Visit) -> Response:
 async def token_page(visit: Visit, db: Database) -> Response:
     words = visit.words
     token = await tokens.get(db, caller=visit.caller, token_id=visit.id("token_id"))
-    has_ended = tokens.has_ended(token, now=visit.now)
+    state = _state(visit, token)
     applications = await settings.applications_of(visit, db)
     owner = await _owner(visit, db, token.user_id)
     is_service = owner is not None and owner.service
-    is_held = not has_ended and (is_service or token.user_id in {None, visit.caller.user_id})
+    is_held = not state["has_ended"] and (is_service or token.user_id in {None, visit.caller.user_id})
     return visit.page(
         "token.html",
         title=token.title,
         token=token,
-        row=_row(visit, token),
+        state=state,
         kind=words(KINDS[token.kind]),
         owner=owner if owner and owner.user_id != visit.caller.user_id else None,
-        created=words.moment(token.created_time, time_zone=visit.zone),
         applications=[one.display_name for one in applications if one.application_id in token.application_ids],
         only={name: sentence for name, sentence, _ in await settings.only_names_of(visit, db)},
-        history_url=audit.history_url("token", token.token_id) if "Audit.Read" in visit.caller.scopes else "",
-        may_end="Token.Delete" in visit.caller.scopes and token.revoked_time is None,
-        may_change="Token.Update" in visit.caller.scopes and is_held,
-        may_rotate="Token.Create" in visit.caller.scopes and is_held,
-        retires=words.moment(token.retires_time, time_zone=visit.zone) if token.retires_time and not has_ended else "",
+        is_held=is_held,
     )
 
 
@@ -164,15 +159,12 @@ removal(
 
 def _made(visit: Visit, token: Token, text: str, old: Token | None = None) -> Response:
     """`old`: the token in whose place this one came."""
-    words = visit.words
-    goes_on = old is not None and not tokens.has_ended(old, now=visit.now)
     response = visit.page(
         "token_made.html",
         title=token.title,
         text=text,
-        old_url=f"{TOKENS}/{old.token_id}" if old and goes_on else "",
-        old_until=words.moment(old.ends_time, time_zone=visit.zone) if old and goes_on and old.ends_time else "",
-        is_old_ended=old is not None and not goes_on,
+        old=old,
+        is_old_ended=old is not None and tokens.has_ended(old, now=visit.now),
     )
     response.headers["Cache-Control"] = "no-store"
     return response
@@ -205,7 +197,6 @@ async def _form(visit: Visit, db: Database, refusal: errors.Refusal | None = Non
         "token_new.html",
         title=words("New token"),
         refusal=placed(refusal) if refusal else None,
-        form={name: form.text(name) for name in ("title", "kind", "end", "test", "networks")},
         account=account if account and account.service else None,
         only_names=only_names,
         only=settings.only_of(form),
@@ -228,23 +219,13 @@ async def _owner(visit: Visit, db: Database, user_id: str | None) -> User | None
     return await get_user(db, organization_id=visit.caller.organization_id, user_id=user_id)
 
 
-def _row(visit: Visit, token: Token) -> dict[str, Any]:
+def _state(visit: Visit, token: Token) -> dict[str, Any]:
     words = visit.words
     ends = token.revoked_time or token.ends_time
     has_ended = tokens.has_ended(token, now=visit.now)
     if ends is None:
         end = words("never")
     else:
-        day = words.date(ends, time_zone=visit.zone)
+        day = visit.date(ends)
         end = words("expired on {day}", day=day) if has_ended else words("expires on {day}", day=day)
-    return {
-        "url": f"{TOKENS}/{token.token_id}",
-        "title": token.title,
-        "whose": words("the organization") if token.user_id is None else token.owner_name or "",
-        "hint": f"afw_{token.hint}…",
-        "used": words.date(token.last_used_time, time_zone=visit.zone) if token.last_used_time else words("not yet"),
-        "is_unused": tokens.is_unused(token, now=visit.now),
-        "end": end,
-        "has_ended": has_ended,
-        "test": token.test,
-    }
+    return {"is_unused": tokens.is_unused(token, now=visit.now), "end": end, "has_ended": has_ended}

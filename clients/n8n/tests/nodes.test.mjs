@@ -1,11 +1,13 @@
 // The built nodes in a context as n8n gives it, with BASE_URL, TOKEN, QUESTIONNAIRE_ID and PIPELINE_ID of a running service.
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
+import { createRequire } from "node:module";
 import { test } from "node:test";
 
 import afterword from "../dist/nodes/Afterword/Afterword.node.js";
 import trigger from "../dist/nodes/AfterwordTrigger/AfterwordTrigger.node.js";
 
+const { NodeApiError } = createRequire(import.meta.url)("n8n-workflow");
 const { BASE_URL, TOKEN, QUESTIONNAIRE_ID, PIPELINE_ID } = process.env;
 const TARGET = "https://n8n.example.com/webhook/1";
 
@@ -31,7 +33,10 @@ function context(parameters, data = {}, more = {}) {
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         });
         const text = await response.text();
-        if (!response.ok) throw Object.assign(new Error(text), { httpCode: String(response.status) });
+        if (!response.ok) {
+          const refused = { httpCode: String(response.status), response: { data: JSON.parse(text) } };
+          throw new NodeApiError({ name: "Afterword" }, refused); // as n8n does
+        }
         return { body: text ? JSON.parse(text) : "", headers: Object.fromEntries(response.headers) };
       },
     },
@@ -56,7 +61,7 @@ test("a refusal names the field, and can be an output", async () => {
   const wrong = schedule({ locale: "no language" });
   await assert.rejects(run(wrong), { name: "NodeApiError" });
   const [{ json, pairedItem }] = await run(wrong, { continueOnFail: () => true });
-  assert.match(json.error, /locale/);
+  assert.match(json.error, /^Your request is invalid.*: 1 field is wrong: locale\./);
   assert.deepEqual(pairedItem, { item: 0 });
 });
 
@@ -82,6 +87,7 @@ test("questionnaires and their pipelines are there to choose from", async () => 
   const { loadOptions } = new afterword.Afterword().methods;
   const questionnaires = await loadOptions.getQuestionnaires.call(context({}));
   assert.ok(questionnaires.some((one) => one.value === QUESTIONNAIRE_ID && one.name));
+  assert.deepEqual(await loadOptions.getPipelines.call(context({ questionnaireId: "" })), []);
   const pipelines = await loadOptions.getPipelines.call(context({ questionnaireId: QUESTIONNAIRE_ID }));
   assert.ok(pipelines.some((one) => one.value === PIPELINE_ID && one.name));
 });

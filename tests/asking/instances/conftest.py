@@ -214,17 +214,17 @@ async def publish(
 ) -> str:
     """The id of the next version, which is the published one from now on."""
     key = {"organization_id": organization_id, "questionnaire_id": questionnaire_id}
-    version = await questionnaires_store.insert_version(
-        database,
+    version = questionnaires_store.Version(
         **key,
         version_id=ids.ordered(now),
         number=1 + await questionnaires_store.count_versions(database, **key),
         note=None,
         definition=core_definition.parse(dict(document)),
         checksum="sha256:" + "0" * 64,
-        now=now,
-        by=None,
+        published_time=now,
+        published_by=None,
     )
+    await questionnaires_store.insert_version(database, version=version)
     await database.execute(
         "update questionnaire set published_version_id = $1 where questionnaire_id = $2",
         version.version_id,

@@ -72,7 +72,7 @@ class TestChildren:
             found, few = [
                 await store.list_descendants(
                     database,
-                    organization_id=root.organization_id,
+                    **shop.world.caller.reach,
                     instance_ids=[root.instance_id],
                     depth_max=resources.DEPTH_MAX,
                     children_max=1,

@@ -9,7 +9,7 @@ from afterword.asking.instances import views
 from afterword.asking.questionnaires import api
 from afterword.asking.screens import question_form
 from afterword.core.answers import values
-from afterword.core.figures import cells
+from afterword.core.figures import reports
 from afterword.core.questionnaires import conditions, definition, editing, questions
 from afterword.core.questionnaires.flow import length
 from afterword.core.questionnaires.question_types import TYPES, Question
@@ -93,7 +93,7 @@ def test_an_answer(type_name: str) -> None:
     row = table.cells(Response([None] * len(FIXED), {QUESTION_ID: [value, None]}))
     assert exported == row[len(FIXED) :]
     assert length(whole).seconds >= TYPES[type_name].seconds
-    if type_name in cells.GROUPING:
-        assert str(value).lower() in cells.values_of(question)
+    if type_name in reports.GROUPING:
+        assert str(value).lower() in reports.values_of(question)
     if question.shape == "scale":
-        assert type_name in cells.NUMERIC & cells.DISTRIBUTED
+        assert type_name in reports.NUMERIC & reports.DISTRIBUTED

@@ -14,6 +14,7 @@ from afterword.asking.instances import responders, store, values as values_store
 from afterword.asking.instances.resources import INSTANCES
 from afterword.asking.instances.responders import RESPONDERS
 from afterword.asking.instances.values import QUESTIONNAIRE_VALUES, RESPONDER_VALUES
+from afterword.core.organizations.access import installation
 from afterword.core.wire.lists import Listing, Page
 from afterword.kit import db
 from afterword.sending.queue import store as queue_store
@@ -127,7 +128,7 @@ OF_ONE: dict[str, Any] = {"questionnaire_id": "", "test_only": False}
          OF_QUESTIONNAIRE),
         (values_store.list_responder_values_of_questionnaire, RESPONDER_VALUES, PEOPLE, ":email", ALL | OF_ONE,
          ["responder_list"]),
-        (responders.list_responder_records, RESPONDERS, PEOPLE, "", {}, ["responder_list"]),
+        (responders.list_responder_records, RESPONDERS, PEOPLE, "", ALL, ["responder_list"]),
     ],
 )  # fmt: skip
 async def test_lists(
@@ -153,7 +154,7 @@ async def test_search(lists: Lists) -> None:
         plan = await lists.plan(
             lambda database, beginning=beginning: responders.list_responder_records(
                 database,
-                organization_id=lists.house.organization_id,
+                **installation(lists.house.organization_id).reach,
                 prefixes=[beginning],
                 page=page(RESPONDERS),
             )
@@ -174,7 +175,7 @@ async def test_children(lists: Lists) -> None:
     plan = await lists.plan(
         lambda database: store.list_descendants(
             database,
-            organization_id=lists.house.organization_id,
+            **lists.house.caller.reach,
             instance_ids=[row["instance_id"] for row in rows],
             depth_max=5,
             children_max=100,

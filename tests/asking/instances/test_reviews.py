@@ -7,6 +7,7 @@ import httpx2
 
 from afterword.asking.instances.reviews import PURPOSE, count_clicks
 from afterword.core.answers.suspicion import token_of
+from afterword.core.figures.periods import Period
 from afterword.kit import db
 from tests.asking.questionnaires.http import Api, definition, published
 from tests.cases.call_backs.test_pages import SCORE, ended
@@ -29,8 +30,7 @@ async def counted(api: Api, questionnaire_id: str, *, minutes: int = 0, only: li
             database,
             organization_id=await database.fetch_value("select organization_id from organization limit 1"),
             questionnaire_id=questionnaire_id,
-            from_time=now - timedelta(minutes=1),
-            to_time=now + timedelta(minutes=1),
+            period=Period(now - timedelta(minutes=1), now + timedelta(minutes=1), "UTC"),
             only=only,
         )
 

@@ -4,7 +4,7 @@ import pytest
 
 from afterword import errors
 from afterword.asking.questionnaires import contexts
-from afterword.core.figures import plans
+from afterword.core.figures import queries
 from afterword.core.figures.queries import ReportQuery
 from afterword.core.reading.findings import Findings
 from afterword.kit import db
@@ -20,7 +20,7 @@ async def test_questionnaires_of_others(house: House) -> None:
     async with db.connection(house.pool) as database:
         with pytest.raises(errors.Invalid) as refusal:
             await contexts.load_context(
-                database, caller=house.caller, query=query, findings=Findings(place=plans.in_spec)
+                database, caller=house.caller, query=query, findings=Findings(place=queries.in_spec)
             )
     assert ["/spec/questionnaire_ids/1"] == [one.pointer for one in refusal.value.errors]
 

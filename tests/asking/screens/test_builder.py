@@ -307,7 +307,10 @@ async def test_texts_and_others(office: Office, browser: Browser, path: str) -> 
     made = await browser.post(f"{LIST}/new", data={"display_name": "B", "application_id": office.application_id})
     other = made.headers["location"].removesuffix("/edit?done=made")
     source, question_id = path.rsplit("/", 1)[1], question.rsplit("/", 1)[1]
-    assert "How was it?" in (await browser.get(f"{other}/edit/others?from={source}")).text
+    assert '<option value="">choose…</option>' in (await browser.get(f"{other}/edit/others")).text  # even the only one
+    chosen = (await browser.get(f"{other}/edit/others?from={source}")).text
+    assert "How was it?" in chosen
+    assert "choose…" not in chosen
     assert 404 == (await browser.post(f"{other}/edit/others", data={"from": "0" * 22})).status_code
     form = {"from": source, "question": question_id}
     assert 303 == (await browser.post(f"{other}/edit/others", data=form)).status_code

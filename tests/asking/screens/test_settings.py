@@ -2,7 +2,6 @@
 
 import re
 
-from afterword import ids
 from afterword.asking.questionnaires import library, store, visuals
 from afterword.asking.questionnaires.store import Questionnaire
 from afterword.kit import db
@@ -176,16 +175,15 @@ async def test_layout(office: Office, browser: Browser, path: str) -> None:
     assert 303 == (await browser.post(f"{path}/settings", data={**form, "version": version_of(page)})).status_code
     assert await visual_of(office, path) is None  # nothing differs
     async with db.transaction(office.pool) as database:
-        await visuals.insert_visual(
-            database,
+        theirs = visuals.VisualRecord.new(
             **key,
-            visual_id=ids.ordered(database.clock.now()),
             title="Theirs",
             active=True,
             configuration={"widget": {"side": "left"}, "font": "mono"},
             now=database.clock.now(),
             by=None,
         )
+        await visuals.insert_visual(database, visual=theirs)
     page = (await browser.get(f"{path}/settings")).text
     assert ("<code>widget</code>" in page, "<code>font</code>" in page) == (True, False)  # which no page reads
     form = {**FORM, "layout": "by_question", "seen": seen, "version": version_of(page)}

@@ -1,18 +1,22 @@
 import pytest
 
 from afterword.core.figures import metrics
-from afterword.core.figures.cells import Cell, People, Repeat
 from afterword.core.figures.reports import (
     RATES,
     STAGES,
+    Cell,
     Figure,
+    People,
+    Repeat,
     RequestedMetric,
     Table,
     Tally,
+    dimensions,
     driver,
     gather,
     measure_of,
     pools,
+    read_group,
     tabulate,
 )
 
@@ -89,3 +93,26 @@ def test_drivers_of_few_pairs_are_hidden(pairs: int, reason: str | None) -> None
     mean = Figure(metrics.mean({1.0: 10}, metric="mean", level=0.95))
     assert pairs == sum(counts.values())
     assert reason == driver(counts, pairs, mean, level=0.95).suppressed_reason
+
+
+@pytest.mark.parametrize(
+    ("text", "group"),
+    [
+        ("bucket", ("bucket", "")),
+        ("question:Q1", ("question", "Q1")),
+        ("responder_metadata:a:b", ("responder_metadata", "a:b")),
+        ("bucket:day", None),
+        ("question", None),
+        ("question:", None),
+        ("questionnaire_metadata:" + "x" * 256, None),
+        ("store", None),
+        ("", None),
+    ],
+)
+def test_groups(text: str, group: tuple[str, str] | None) -> None:
+    assert group == read_group(text)
+
+
+def test_dimensions_are_what_each_response_has_a_value_of() -> None:
+    asked = ("bucket", "locale", "questionnaire", "questionnaire_metadata:store", "question_id")
+    assert (("locale", ""), ("questionnaire_metadata", "store")) == dimensions(asked)

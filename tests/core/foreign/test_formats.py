@@ -1,11 +1,15 @@
 """Promises of each format: one file is of one form, its draft passes the check, and all is told."""
 
+import io
+import zipfile
+
 import pytest
 
 from afterword import errors
 from afterword.core import foreign
 from afterword.core.foreign.parts import TITLE_SHOWN_CHARACTERS, Format, Line, Read
 from tests.core.foreign.forms import Taken
+from tests.core.foreign.lss import Q, survey
 from tests.core.foreign.samples import SAMPLES
 
 EACH = pytest.mark.parametrize("name", list(SAMPLES))
@@ -75,3 +79,14 @@ def test_summary() -> None:
         Line("text", "changed", "b", "", whole=False),
     ]  # fmt: skip
     assert foreign.Summary(2, 1, 1, 0, 1) == foreign.Summary.of(lines)
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_an_archive_of_limesurvey(compression: int) -> None:
+    """Its report says what to bring; without compression its beginning looks like a structure."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", compression) as archive:
+        archive.writestr("survey_7.lss", survey([Q("a", "S")]))
+        archive.writestr("survey_7_responses.lsr", "\xff" * 9)
+    with pytest.raises(errors.Invalid, match="an archive of LimeSurvey"):
+        foreign.format_of(content.getvalue())

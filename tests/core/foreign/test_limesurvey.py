@@ -109,8 +109,8 @@ class TestTraps:
         )
         first, second, third, fourth = asked(made)
         assert "{{ answer.a | … }} …" == fourth["title"]
-        assert {"value": 4, "label": "Other", "other": True} == first["choices"][-1]
-        assert {"value": 4, "label": "Something else", "other": True} == second["choices"][-1]
+        assert {"value": 4, "code": "-oth-", "label": "Other", "other": True} == first["choices"][-1]
+        assert {"value": 4, "code": "-oth-", "label": "Something else", "other": True} == second["choices"][-1]
         assert {"subject": "question:a", "operator": "equal", "value": 4} == third["show_if"]
         assert {"subject": "question:b", "operator": "contains", "value": 4} == fourth["show_if"]
 

@@ -104,15 +104,18 @@ class TestTraps:
     @pytest.mark.parametrize("code", ["-1", "0", "2000", "", "1", "x"])
     def test_codes_that_are_none_of_ours_are_told(self, code: str) -> None:
         made = read(survey(CHOICE | {"RecodeValues": {"1": "1", "2": "2", "3": code}}))
-        assert f"1 = 1, 2 = 2, {code or 3} = 3." in told(made)
-        assert [1, 2, 3] == [one["value"] for one in asked(made)[0]["choices"]]
-        assert not line_of(made, "question").whole
-        assert "a code is a number from 1 to 1,000" in told(made)
+        is_shared = code == "1"
+        kept = {"": None, "1": "1 (3)"}.get(code, code)
+        assert kept is None or f"1 = 1, 2 = 2, {kept} = 3." in told(made)
+        choices = asked(made)[0]["choices"]
+        assert ([1, 2, 3], kept) == ([one["value"] for one in choices], choices[2].get("code"))
+        assert line_of(made, "question").whole is not is_shared
+        assert is_shared == ("the same code in past answers, which count as the first of them: 1." in told(made))
 
     def test_a_code_of_two_is_the_firsts(self) -> None:
         made = read(survey(CHOICE | {"RecodeValues": {"1": "1", "2": "1", "3": "2"}}))
         assert [1, 3, 2] == [one["value"] for one in asked(made)[0]["choices"]]
-        assert "1 = 1, 1 = 3, 2 = 2." in told(made)
+        assert "1 = 1, 1 (2) = 3, 2 = 2." in told(made)
 
     def test_choices_of_a_matrix_are_its_rows(self) -> None:
         made = read(

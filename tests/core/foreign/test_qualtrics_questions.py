@@ -193,7 +193,8 @@ class TestParts:
     def test_two_words_whose_codes_are_no_scale(self) -> None:
         payload = q1("Matrix", "Bipolar", choices={"1": "Cold:Warm"}, answers=FIVE)
         made = read(survey(payload | {"RecodeValues": {str(n): str(n - 3) for n in range(1, 6)}}))
-        assert ("matrix", False) == (asked(made)[0]["type"], line_of(made, "question").whole)
+        assert ("matrix", True) == (asked(made)[0]["type"], line_of(made, "question").whole)
+        assert ["-2", "-1", "0", None, None] == [one.get("code") for one in asked(made)[0]["choices"]]
 
     def test_side_by_side(self) -> None:
         column = {"QuestionType": "Matrix", "Selector": "Likert", "SubSelector": "SingleAnswer"}

@@ -306,7 +306,7 @@ def test_the_content_of_an_instance(good: Definition) -> None:
     assert (give_id("group", "second"), 1, 1) == (group["group_id"], group["position"], group["questions_count"])
     expected = {"question_id": why, "position": 1, "questionnaire_id": "Q", "version_id": "V"}
     assert expected.items() <= question.items()
-    assert not {"translations", "jumps", "key"} & (question.keys() | group.keys())
+    assert not {"translations", "jumps", "key", "code"} & (question.keys() | group.keys())
     assert {"welcome": "Καλώς ήρθατε", "thank_you": "Thanks", "closed": None, "expired": None} == shown["pages"]
 
 

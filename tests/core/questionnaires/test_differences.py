@@ -99,8 +99,8 @@ def test_groups_move_with_their_questions() -> None:
 
 def test_every_member_is_compared() -> None:
     of_its_own = {
-        "question_id", "key", "type", "required", "enabled", "show_if", "jumps", "translations", "choices", "rows",
-        "removed_choices",  # no part of a definition
+        "question_id", "key", "code", "type", "required", "enabled", "show_if", "jumps", "translations", "choices",
+        "rows", "removed_choices",  # no part of a definition
     }  # fmt: skip
     compared = {*TEXTS, *differences.OF_ALL_TYPES, *differences.OF_TYPES, *of_its_own}
     assert compared == set(Question.__struct_fields__)

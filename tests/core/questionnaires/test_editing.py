@@ -217,6 +217,23 @@ def test_every_type_comes_back() -> None:
         assert drafts.shown(plain) == drafts.shown(after), question.type
 
 
+def test_codes_of_another_system() -> None:
+    """They stay with the lines that they were, also with those of a published version; a list all anew has none."""
+    coded = [{**one, "code": f"c{one['value']}"} for one in BEFORE["choices"]]
+    rows = [{"row_id": "r1", "key": "speed", "code": "SQ1", "label": "Speed"}, {"row_id": "r2", "label": "Price"}]
+    before = {**BEFORE, "code": "Q7", "choices": coded, "rows": rows, "type": "matrix"}
+    typed = {"type": ["matrix"], "title": ["Why?"], "choices": ["Price\nSpeed\nTaste"], "rows": ["Speed!\nTaste"]}
+    after = editing.question_from(before, typed, known=None, new_id=numbered())
+    assert ("Q7", [{**rows[0], "label": "Speed!"}]) == (after["code"], after["rows"][:1])
+    assert [(2, "c2"), (1, "c1"), (4, None)] == [(one["value"], one.get("code")) for one in after["choices"]]
+    known = {**before, "choices": coded[:2]}
+    back = editing.choices_of({"choices": ["Price"]}, {**before, "choices": []}, known)
+    assert [(2, "c2")] == [(one["value"], one["code"]) for one in back]
+    anew = editing.choices_of({"choices": ["Bread\nMilk"]}, before, {})
+    assert [(1, None), (2, None)] == [(one["value"], one.get("code")) for one in anew]
+    assert "code" not in editing.copied(before, new_id=numbered())
+
+
 def test_pictures() -> None:
     """A choice keeps its picture unless its field says another one, or none."""
     pictured = {**BEFORE, "choices": [{**one, "picture": f"p{one['value']}"} for one in BEFORE["choices"]]}

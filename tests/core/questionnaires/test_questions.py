@@ -30,6 +30,10 @@ def pictured(path: str) -> list[dict[str, Any]]:
     return [{**COLUMNS[0], "picture": path}, *COLUMNS[1:]]
 
 
+def coded(*codes: str) -> list[dict[str, Any]]:
+    return [{**one, "code": code} for one, code in zip(COLUMNS, codes, strict=False)] + COLUMNS[len(codes) :]
+
+
 GOOD: dict[str, dict[str, Any]] = {
     "matrix": {"rows": ROWS, "choices": COLUMNS},
     "ranking": {"choices": COLUMNS, "rank_max": 2},
@@ -123,6 +127,12 @@ class TestRead:
             ("single_choice", {"choices": pictured(PICTURE)}, "/style", "exclusive"),
             ("single_choice", {"choices": pictured("https://x.example/a.png")}, "/choices/0/picture", "invalid_format"),
             ("ranking", {"choices": pictured(PICTURE)}, "/choices/0/picture", "unknown_value"),
+            ("single_choice", {"choices": coded("2")}, "/choices/1/value", "duplicate"),
+            ("matrix", {"choices": coded("x", "x")}, "/choices/1/code", "duplicate"),
+            ("ranking", {"choices": coded("x", "1")}, "/choices/1/code", "duplicate"),
+            ("single_choice", {"choices": coded(" ")}, "/choices/0/code", "too_short"),
+            ("matrix", {"rows": [{**ROWS[0], "code": "x" * 201}]}, "/rows/0/code", "too_long"),
+            ("number", {"code": 7}, "/code", "wrong_type"),
             ("number", {"style": "dropdown"}, "/style", "unknown_value"),
             ("number", {"style": "slider", "number_max": None}, "/style", "required"),
             ("address", {"contact_fields": ["name"]}, "/contact_fields/0", "unknown_value"),
@@ -249,3 +259,16 @@ def test_one_place_turned_into_anything_is_read_or_reported(whole: dict[str, Any
     if not [one for one in findings if one.severity == "error"]:
         good = definition.parse(wrong, give_id=give_id)
         assert good == definition.parse(definition.document_of(good))
+
+
+def test_codes_of_another_system() -> None:
+    """They are kept as they are, also beside a value of the same digits, and nobody who answers sees them."""
+    asked = parse(
+        "matrix", code="Q7", choices=coded("1", "0", "A"), rows=[{**ROWS[0], "code": "SQ1"}, ROWS[1]]
+    ).questions()[0]
+    written: Any = questions.document_of(asked)
+    assert ("Q7", ["1", "0", "A"]) == (written["code"], [one["code"] for one in written["choices"]])
+    assert ["SQ1", None] == [one.get("code") for one in written["rows"]]
+    shown = questions.document_of(questions.localized(asked, "el"))
+    assert "code" not in shown
+    assert "code" not in str(shown["choices"])

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, inspect
 
-from afterword.core.reading.members import Member, members_of
+from afterword.core.reading.structs import Member, members_of
 
 Id = Annotated[str, Meta(extra={"kind": "id"}, extra_json_schema={"format": "id"})]
 

@@ -80,6 +80,18 @@ def test_refund() -> None:
     assert (5, 21.98) == (found.values["refunded"], found.values["total"])
 
 
+def test_refund_of_an_invoice() -> None:
+    """A refund names no invoice since 2025-03-31; the credit note by which an invoice is refunded does."""
+    note: dict[str, Any] = {"id": "cn_1", "invoice": "in_1", "number": "F-7-CN-01", "amount": 2198, "currency": "eur"}
+    paid = one(event("invoice.paid", id="in_1", number="F-7", amount_paid=2198, currency="eur"))
+    refunds = [{"amount_refunded": 500, "refund": "re_1", "type": "refund"}]
+    found = one(event("credit_note.created", **note, refunds=refunds))
+    assert ("order.refunded", 5) == (found.what, found.values["refunded"])
+    assert "in_1" == paid.object_id == found.object_id
+    assert "order.refunded" == one(event("credit_note.created", **note, refund="re_1")).what
+    assert "other" == one(event("credit_note.created", **note, refunds=[])).what
+
+
 def test_subscription_and_customer() -> None:
     ended = one(event("customer.subscription.deleted", id="sub_1", status="canceled"))
     made = one(event("customer.created", id="cus_1", email="a@example.com", name="Al Bo", preferred_locales=["de-AT"]))

@@ -69,6 +69,11 @@ class TestGuess:
         assert names.replace("_", " ").split() == " ".join(read).split()
         assert mails == [record.line for record in records]
 
+    @pytest.mark.parametrize("text", ['"Note"\n"' + "x|\n" * 9 + '"\n', '"' + "a\tb" * 20_000 + '"\n"x"\n'])
+    def test_what_is_behind_a_quoted_cell(self, text: str) -> None:
+        """Lines within cells, and a header that is longer than what is looked at, tell nothing."""
+        assert ";" == tables.separator_of(text.replace('"', '"E-mail";"', 1))
+
     def test_a_nul_is_no_utf_16(self) -> None:
         found = tables.guess(b"email,name\nann\x00a@example.com,Ann\nmax@example.com,M\x00ax\n")
         assert ("utf-8", ",") == (found.encoding, found.separator)

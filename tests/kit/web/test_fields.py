@@ -9,7 +9,7 @@ import httpx2
 import msgspec
 import pytest
 
-from afterword.core.reading.members import members_of
+from afterword.core.reading.structs import members_of
 from afterword.core.wire.lists import Column, Rows
 from afterword.kit.web import fields
 from afterword.run import app

@@ -10,8 +10,7 @@ import pytest
 
 from afterword.core.organizations.access import ROLE_SCOPES, SCOPES
 from afterword.core.reading import structs
-from afterword.core.reading.members import members_of
-from afterword.core.reading.structs import Context
+from afterword.core.reading.structs import Context, members_of
 from afterword.core.wire import times
 from afterword.kit.web import fields, vocabulary
 

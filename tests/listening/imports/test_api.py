@@ -115,6 +115,8 @@ class TestRows:
             house, {**past("R-0"), "external_id": "R-0"}, *(past(**members) for members, _, _ in cases)
         )
         assert [(201, []), *((422, [(pointer, code)]) for _, pointer, code in cases)] == told(result)
+        names = [members.get("external_id", "R-1") for members, _, _ in cases]
+        assert ["R-0", *names] == [one["external_id"] for one in result["results"]]
         assert (1, 0, len(cases)) == (result["created"], result["unchanged"], result["failed"])
         assert 1 == (await house.get("/q/response")).json()["total_results"]
 

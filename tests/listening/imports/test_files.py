@@ -4,7 +4,7 @@ import io
 import json
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import openpyxl
 import polars as pl
@@ -12,6 +12,7 @@ import pyreadstat
 import pytest
 
 from afterword import errors
+from afterword.core.wire.response_columns import Table
 from afterword.listening.imports import files
 
 FORMBRICKS: dict[str, Any] = {
@@ -38,11 +39,17 @@ TYPEFORM: dict[str, Any] = {
 }  # fmt: skip
 
 
+def read(path: Path, source: BinaryIO) -> tuple[Table, files.Rows]:
+    kind = files.format_of(files.head_of(source))
+    assert kind.read is not None
+    return kind.read(path, source)
+
+
 def rows_of(tmp_path: Path, content: bytes, name: str = "answers.csv") -> tuple[list[str], list[list[str]]]:
     path = tmp_path / name
     path.write_bytes(content)
     with path.open("rb") as source:
-        table, rows = files.read(path, source)
+        table, rows = read(path, source)
         return [*table.names], [[*row] for row in rows]
 
 
@@ -118,7 +125,7 @@ def test_spss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         frame, path, column_labels=["Why?", "Words", ""], variable_value_labels={"q1": {1: "Price", 2: "Speed"}}
     )
     with path.open("rb") as source:
-        table, rows = files.read(path, source)
+        table, rows = read(path, source)
         found = [[*row] for row in rows]
     assert {"q1": "Why?", "q2": "Words"} == table.labels
     assert [["Price", "φίλος", "1.5"], ["Speed", "", "2"], ["", "λάθος", "3"]] == found
@@ -167,4 +174,10 @@ def test_json_of_our_api(tmp_path: Path) -> None:
     ],
 )
 def test_format(head: bytes, expected: str) -> None:
-    assert expected == files.format_of(head)
+    assert expected == files.format_of(head).name
+
+
+def test_every_format_is_tried() -> None:
+    """The first that fits is taken, and the last takes what none of the others does."""
+    assert ["sav", "xlsx", "json_lines", "json", "csv"] == [one.name for one in files.FORMATS]
+    assert [False, False, False, False, True] == [one.is_of(b"\x00") for one in files.FORMATS]

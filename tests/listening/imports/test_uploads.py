@@ -39,8 +39,8 @@ def test_in_pieces() -> None:
 
 
 def test_lines_of_json() -> None:
-    """Each line is a cell, also where it has signs that other readers take for the end of a line."""
+    """Each line is a cell beside its number, also where it has signs that other readers take for its end."""
     line = json.dumps({"external_id": "R\u2028", "answers": {}}, ensure_ascii=False)
     kind, table, [piece], count = uploads.read_file(f"{line}\n\n{line}\n".encode())
     assert ("json_lines", (), 2) == (kind, table.names, count)
-    assert [[line], [line]] == json.loads(zlib.decompress(piece))
+    assert [[line, "1"], [line, "3"]] == json.loads(zlib.decompress(piece))

@@ -15,10 +15,9 @@ from afterword.asking.instances.service import Change
 from afterword.asking.instances.store import Instance
 from afterword.core.answers.values import Given
 from afterword.core.figures import periods, queries
-from afterword.core.figures.cells import COUNTED, Cell
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery, Part
-from afterword.core.figures.reports import STAGES
+from afterword.core.figures.reports import COUNTED, STAGES, Cell
 from afterword.core.questionnaires.metadata import Changes
 from afterword.kit import db
 from afterword.listening.reports import counts

@@ -31,7 +31,7 @@ async def listed(
 ) -> list[ResponseRow]:
     now = await now_of(house)
     reach: dict[str, Any] = {
-        **service.reach_of(house.caller, None),
+        **house.caller.part,
         **{key: given.pop(key) for key in REACH & set(given)},
     }
     chosen = Filter(
@@ -77,7 +77,9 @@ class TestList:
         assert [] == await listed(house, organization_id="0" * 22)
         assert [] == await listed(house, organization_id="0" * 22, search="slow")
         confined = replace(house.caller, application_ids=(house.application_id,))
-        assert [""] == service.reach_of(confined, "0" * 22)["application_ids"]
+        assert [""] == service.RequestedResponses(
+            caller=confined, chosen=Filter(only=None), application_id="0" * 22
+        ).reach["application_ids"]
 
     async def test_tabs_and_filters(self, house: House, now: datetime) -> None:
         given = ({NPS: 3, CSAT: 5}, {NPS: 7, TEXT: "Too late."}, {NPS: 10, CSAT: 1}, {CSAT: 3}, {CSAT: 2})
@@ -132,9 +134,9 @@ class TestList:
         async def counts(*, days: int = 90, minutes: int = 0) -> list[int]:
             at = now + timedelta(minutes=minutes)
             chosen = Filter(only=None, from_time=at - timedelta(days=days), to_time=at)
-            given: dict[str, Any] = {"caller": house.caller, "application_id": None, "condition": None, "after": ""}
+            wanted = service.RequestedResponses(caller=house.caller, chosen=chosen)
             async with db.connection(house.pool) as database:
-                found, page = await service.find_counted(database, **given, chosen=chosen, until=at, limit=3)
+                found, page = await service.find_counted(database, wanted, until=at, limit=3)
             assert 3 == len(page.rows)
             assert found is not None
             return [found.counts[tab] for tab in service.BOUNDED]

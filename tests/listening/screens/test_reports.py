@@ -6,6 +6,7 @@ import re
 from datetime import datetime, timedelta
 from html import unescape
 
+from afterword.listening.screens.reports import given_of
 from tests.listening.reports.conftest import NPS, House
 from tests.tenants.logins.conftest import Browser, browser_of, found, log_in
 
@@ -132,3 +133,20 @@ async def test_pinned_on_the_overview(browser: Browser) -> None:
     assert "Our NPS" in (await browser.get("/console")).text
     await browser.post(f"{page}/pin")
     assert "Our NPS" not in (await browser.get("/console")).text
+
+
+def test_given() -> None:
+    """What is none of ours is left out, and the best known stands for what is missing."""
+    assert {} == given_of({"days": "31", "compare": "everything", "other": "x"})
+    assert {"period": "30", "metric": "nps", "compare": "rest"} == given_of(
+        {"days": "30", "metric": "nps", "compare": "rest", "bucket": ""}
+    )
+    dates = {"period": "dates", "first": "2026-11-29", "last": "2026-11-01"}
+    assert {"period": "dates", "first": "2026-11-01", "last": "2026-11-29"} == given_of(dates)
+    assert (
+        {}
+        == given_of({"period": "dates", "first": "2026-02-30"})
+        == given_of({"period": "dates", "last": "0001-01-01"})
+    )
+    assert {"period": "last_month"} == given_of({"period": "last_month", "days": "30"})
+    assert 300 == len(given_of({"metadata": "x" * 500})["metadata"])

@@ -183,7 +183,7 @@ async def test_kinds_of_files(owner: House, browser: Browser, tmp_path: Path) ->
         book.worksheets[0].append(line)
     book.save(target)
     for kind, content in (
-        ("json_lines", b'{"external_id": 1, "answers": {}}\n' + json.dumps({**row, "answers": {NPS: 9}}).encode()),
+        ("json_lines", b'\n\n{"external_id": 1, "answers": {}}\n' + json.dumps({**row, "answers": {NPS: 9}}).encode()),
         ("json", json.dumps({"data": [{**row, NPS: 9}]}).encode()),
         ("sav", path.read_bytes()),
         ("xlsx", target.getvalue()),
@@ -194,7 +194,7 @@ async def test_kinds_of_files(owner: House, browser: Browser, tmp_path: Path) ->
         await worked(owner)
         said = await read(browser, f"{here}/check")
         assert ("1 will be imported" in said, "1 is refused" in said) == (True, kind == "json_lines"), kind
-        assert (kind == "json_lines") is ("1 Column “external_id”: A text is expected." in said)
+        assert (kind == "json_lines") is ("3 Column “external_id”: A text is expected." in said)
         assert "How likely? 9" in said
         one = await owner.send("GET", f"/q/response/import/{here.rpartition('/')[2]}")
         assert kind == one.json()["format"]

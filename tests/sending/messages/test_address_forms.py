@@ -16,7 +16,7 @@ from afterword.kit import db
 from afterword.kit.transport.base import Sent
 from afterword.people.responders import service as responders, suppressions
 from afterword.people.responders.service import ResponderInput
-from afterword.people.responders.suppressions import SuppressionInput
+from afterword.people.responders.suppressions import SuppressionRequest
 from tests.bar import Tell
 from tests.sending.queue.conftest import EMAIL, Client, Queue
 from tests.sizes import size
@@ -126,11 +126,12 @@ async def reasons(queue: Queue) -> dict[str, str | None]:
 async def test_suppression_and_sending_agree(client: Client, tell: Tell) -> None:
     queue, sample = client.queue, pairs(PAIRS)
     async with db.transaction(queue.pool) as database:
-        requests = [SuppressionInput(channel_id=EMAIL, identifier=pair.first) for pair in sample]
+        requests = [SuppressionRequest(channel_id=EMAIL, identifier=pair.first) for pair in sample]
         written, wrong = await suppressions.add_many(
             database,
             organization_id=queue.house.organization_id,
             requests=requests,
+            locale=None,
             secret=queue.secret,
             now=database.clock.now(),
         )

@@ -8,9 +8,9 @@ import pytest
 from afterword.asking.instances.answers import lock_context, save_answers
 from afterword.core.answers.values import Given
 from afterword.core.figures import periods
-from afterword.core.figures.cells import COUNTED
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery
+from afterword.core.figures.reports import COUNTED
 from afterword.kit import db
 from afterword.kit.transport.base import Sent
 from afterword.listening.reports import counts

@@ -10,7 +10,7 @@ from afterword.core.scheduling.statuses import Item
 from afterword.kit.transport.base import Refused, Retry, Sent, Unknown
 from afterword.kit.transport.mime import Report
 from afterword.people.responders import suppressions
-from afterword.people.responders.suppressions import SuppressionInput
+from afterword.people.responders.suppressions import SuppressionRequest
 from afterword.sending.intake import references
 from afterword.sending.intake.references import Reference
 from afterword.sending.queue.records import QueueItemRecord
@@ -134,7 +134,7 @@ async def suppressed(queue: Queue) -> QueueItemRecord:
     await queue.run(
         suppressions.add,
         caller=queue.house.caller,
-        request=SuppressionInput(channel_id=EMAIL, identifier="ann@example.com"),
+        request=SuppressionRequest(channel_id=EMAIL, identifier="ann@example.com"),
         secret=queue.secret,
         now=await queue.now(),
     )

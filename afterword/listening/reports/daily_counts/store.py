@@ -6,9 +6,9 @@ from typing import Final, LiteralString
 
 import msgspec
 
-from afterword.core.figures.cells import COUNTED, Cell
 from afterword.core.figures.periods import Days, Hour
 from afterword.core.figures.queries import CountQuery, DailyCounts
+from afterword.core.figures.reports import COUNTED, Cell
 from afterword.events.service import IS_NATIVE
 from afterword.kit.db import Database, Row
 from afterword.kit.db.columns import arrays, columns_of, qualified

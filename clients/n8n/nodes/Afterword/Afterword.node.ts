@@ -279,8 +279,9 @@ export class Afterword implements INodeType {
         return found.map((one) => ({ name: String(one.display_name), value: String(one.questionnaire_id) }));
       },
       async getPipelines(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-        const questionnaire = segment(this.getCurrentNodeParameter("questionnaireId"));
-        const found = await list(this, `/q/questionnaire/${questionnaire}/pipeline`, LISTED_MAX);
+        const questionnaire = this.getCurrentNodeParameter("questionnaireId");
+        if (!questionnaire) return []; // nobody has chosen one yet
+        const found = await list(this, `/q/questionnaire/${segment(questionnaire)}/pipeline`, LISTED_MAX);
         return found.map((one) => ({ name: String(one.title), value: String(one.pipeline_id) }));
       },
     },
@@ -295,8 +296,10 @@ export class Afterword implements INodeType {
         const found = await operation(this, index);
         results.push(...found.map((json) => ({ json, pairedItem: { item: index } })));
       } catch (error) {
-        if (!this.continueOnFail()) throw new NodeApiError(this.getNode(), error as JsonObject, { itemIndex: index });
-        results.push({ json: { error: (error as Error).message }, pairedItem: { item: index } });
+        const failure = new NodeApiError(this.getNode(), error as JsonObject, { itemIndex: index });
+        if (!this.continueOnFail()) throw failure;
+        const words = [failure.message, failure.description].filter(Boolean).join(": "); // the second says what is wrong
+        results.push({ json: { error: words }, pairedItem: { item: index } });
       }
     }
     return [results];

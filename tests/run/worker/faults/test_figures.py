@@ -16,9 +16,9 @@ from afterword.asking.instances.answers import lock_context, save_answers
 from afterword.asking.instances.issuing import IssueInput
 from afterword.core.answers.values import Given, field_name
 from afterword.core.figures import periods
-from afterword.core.figures.cells import COUNTED
 from afterword.core.figures.periods import Period
 from afterword.core.figures.queries import CountQuery
+from afterword.core.figures.reports import COUNTED
 from afterword.kit import db
 from afterword.listening.reports import comparison, counts
 from afterword.listening.reports.daily_counts import service as rollups
