@@ -245,3 +245,37 @@ async def test_case_by_mail_both_ways(browser: Browser, house: House) -> None:
         await hand.press("Save")
         await page.get_by_text("The case is closed.").wait_for()
         assert CASE_CLICKS_MAX >= hand.clicks
+
+
+SHARE_CLICKS_MAX = 9
+
+
+async def test_share_with_the_boss(browser: Browser, house: House) -> None:
+    """A saved report is looked at as its reader will, shared by a link that shows exactly that, copied, and mailed."""
+    boss = f"boss.{uuid.uuid4().hex[:6]}@demo.example"
+    async with entered(browser, house) as page, opened(browser) as reader:
+        hand = Hand(page)
+        await hand.follow("Reports")
+        await hand.click(page.locator("main a[href^='/console/reports/ready/']").first)
+        await hand.fill(page.get_by_label("Title"), "For the boss")
+        await hand.press("Save")
+        await expect(page.get_by_role("heading", name="For the boss")).to_be_visible()
+        saved = page.url.partition("?")[0]
+        await hand.follow("Preview as a reader")
+        await page.get_by_text("This is what readers of the link see").wait_for()
+        shown = await page.locator("main .wide").inner_text()
+        await hand.follow("For the boss")
+        await page.wait_for_url(f"{saved}*")
+        await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        await hand.press("Create a link")
+        await page.get_by_text("It is shown only once.").wait_for()
+        await hand.press("Copy")
+        link = await page.evaluate("navigator.clipboard.readText()")
+        await reader.goto(link)
+        assert shown == await reader.locator("main .wide").inner_text()
+        await expect(reader.get_by_role("button", name="Print or save as PDF")).to_be_visible()
+        await hand.follow("Mail it to me regularly")
+        await hand.fill(page.get_by_label("Recipient"), boss)
+        await hand.press("Save")
+        await expect(page.locator("main li").filter(has_text=boss)).to_contain_text("Waits for consent")
+        assert SHARE_CLICKS_MAX >= hand.clicks, hand.clicks

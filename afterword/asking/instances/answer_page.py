@@ -22,6 +22,7 @@ from afterword.core.questionnaires.definition import QUESTIONS_MAX, Definition
 from afterword.core.questionnaires.question_types import CHOICES_MAX, Question
 from afterword.core.questionnaires.questions import localized
 from afterword.core.questionnaires.visuals import LAYOUTS, Layout, Theme
+from afterword.core.text import locales
 from afterword.kit.texts import Texts, texts
 from afterword.kit.web import public, static
 
@@ -90,13 +91,17 @@ class Placement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Head(msgspec.Struct, frozen=True, kw_only=True):
-    """The data around the questions. `definition` is prepared for display; `placement` None: addresses of their own."""
+    """The data around the questions. `definition` is prepared for display; `placement` None: addresses of their own.
+
+    `accepts`: the reader's `Accept-Language`, which says the region for dates.
+    """
 
     questionnaire: PublicQuestionnaire
     definition: Definition
     locale: str
     theme: Theme
     placement: Placement | None = None
+    accepts: str = ""
 
     @property
     def kiosk(self) -> Placement | None:
@@ -108,7 +113,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def texts(self) -> Texts:
-        return texts(public.DOMAIN, self.locale)
+        return texts(public.DOMAIN, locales.with_region(self.locale, self.accepts))
 
     @property
     def title(self) -> str:
@@ -210,8 +215,12 @@ class AnswerPage(msgspec.Struct, frozen=True, dict=True):
     def in_language(self, locale: str) -> "AnswerPage":
         if locale not in self.languages:
             return self
-        head = head_of(self.head.questionnaire, self.sequence.definition, locale)
-        return replace(self, head=replace(head, placement=self.head.placement))
+        definition = translations.readable(self.sequence.definition, locale)
+        return replace(self, head=replace(self.head, definition=definition, locale=locale))
+
+    def read_by(self, accepts: str) -> "AnswerPage":
+        """`accepts`: the reader's `Accept-Language`."""
+        return replace(self, head=replace(self.head, accepts=accepts))
 
     def placed(self, placement: Placement | None) -> "AnswerPage":
         if placement is None:

@@ -250,7 +250,8 @@ async def _unread_start(request: Request, database: db.Database, read: ReadStart
 
 def _page_of(request: Request, context: AnswerContext, placement: Placement | None) -> AnswerPage:
     """In the language that the address names where the visit of an invitation must not be recorded."""
-    answer_page = answer_page_of(context).placed(placement)
+    accepts = request.headers.get("accept-language", "")
+    answer_page = answer_page_of(context).placed(placement).read_by(accepts)
     return answer_page.in_language(request.query_params.get("locale", "")) if answer_page.is_invitation else answer_page
 
 

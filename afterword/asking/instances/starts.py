@@ -134,6 +134,7 @@ async def start_of(
         facts = instances.facts_of(merge({}, metadata.questionnaire), merge({}, metadata.responder), declared)
         sequence = PageSequence(definition, question_ids, {}, facts, head.theme.layout)
         answer_page = AnswerPage(head, sequence, instance_id_of(secret, subject))
+    answer_page = answer_page.read_by(request.headers.get("accept-language", ""))
     return Start(answer_page, version, reference_id, nonce, metadata, terms)
 
 

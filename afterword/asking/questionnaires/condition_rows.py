@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from afterword.core.answers import values
 from afterword.core.questionnaires import conditions
-from afterword.core.questionnaires.conditions import WITHOUT_VALUE, Kind, Scope, boolean_of
+from afterword.core.questionnaires.conditions import COLUMN, WITHOUT_VALUE, Kind, Scope, boolean_of
 from afterword.core.questionnaires.definition import Definition
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.questionnaires.question_types import SCORES, Question
@@ -120,6 +120,11 @@ def _measures(words: Texts, question: Question) -> dict[str, Any]:
     }
 
 
+def of_columns(names: Iterable[str]) -> Subjects:
+    """The columns of a file, whose cells are texts."""
+    return {f"{COLUMN}{name}": Subject(f"{COLUMN}{name}", name, "text") for name in names if name}
+
+
 def with_named(subjects: Subjects, document: object) -> Subjects:
     """The subjects, and those that only the document names: tags, and metadata that nobody declared."""
     kinds: Mapping[str, Kind] = {"tag": "presence", "questionnaire_metadata": "text", "responder_metadata": "text"}
@@ -189,6 +194,7 @@ def faults(words: Texts, rows: Iterable[Row], subjects: Subjects) -> list[FieldE
         metadata={key: one.kind for key, one in subjects.items()},
         undeclared="text",
         tags=True,
+        columns=[key.removeprefix(COLUMN) for key in subjects if key.startswith(COLUMN)] or None,
     )
     found: list[FieldError] = []
     for number, row in enumerate(_in_order(rows)[0]):

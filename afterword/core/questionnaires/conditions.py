@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 import msgspec
 import re2
 
-from afterword import ids
+from afterword import errors, ids
 from afterword.core.questionnaires.metadata import Declared
 from afterword.core.reading.documents import BOOLEANS, Members, is_array, is_integer, is_object, is_printable
 from afterword.core.reading.findings import Findings
@@ -318,6 +318,7 @@ PATTERN_CHARACTERS_MAX = 200
 IN_VALUES_MAX = 100
 WINDOW_DAYS_MAX = 90
 NAME_CHARACTERS_MAX = 255
+COLUMN: Final = "column:"  # begins the subjects of a file
 OUTCOMES = ("cause", "remedy")  # of the case of a response
 
 # The kind of a subject's value. `presence`: there or not; `any`: not known beforehand.
@@ -331,7 +332,8 @@ class Scope(msgspec.Struct, frozen=True):
 
     `questions`: kind of answer by question id, and by `{question_id}:{row_id}` for the parts of an answer; `keys`: the
     same ids by the author's keys; `values`: by question id the values of its choices or scale, as far as they are
-    checked; `metadata`: the declared types by subject, such as `responder_metadata:age`;
+    checked; `columns`: of a file, where nothing else may be named;
+    `metadata`: the declared types by subject, such as `responder_metadata:age`;
     `undeclared`: the kind of other names, `text` where the declarations are known, since they are kept as text;
     `metrics`: those of a question, None where none may be named.
     """
@@ -344,6 +346,7 @@ class Scope(msgspec.Struct, frozen=True):
     tags: bool = False
     metrics: Collection[str] | None = None
     cases: bool = False
+    columns: Collection[str] | None = None
 
 
 METADATA_ONLY: Final = Scope()
@@ -371,6 +374,16 @@ class _Ids(dict[str, Kind]):
 
 ANY_QUESTION: Final = Scope(questions=_Ids(), tags=True, cases=True)
 """Of many questionnaires: a question that one lacks has no answer there."""
+
+
+def read_parameter(text: str | None) -> object:
+    """The condition of a `filter` parameter, not yet checked. Raises Invalid."""
+    if text is None:
+        return None
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        raise errors.Invalid.in_query("filter", "invalid_format", "A condition as JSON is expected.") from None
 
 
 def read_saved(document: object) -> Node | None:
@@ -426,7 +439,7 @@ def _read(document: object, path: str, findings: Findings, scope: Scope, *, dept
 
 def _read_leaf(members: Members, scope: Scope) -> Node:
     found_before = len(members.findings.found)
-    subject, kind = _read_subject(members, scope)
+    subject, kind = _read_subject(members, scope) if scope.columns is None else _read_column(members, scope.columns)
     operator = members.required_text("operator", 1, 50)
     if operator and operator not in OPERATORS:
         members.error(
@@ -482,6 +495,13 @@ def _read_subject(members: Members, scope: Scope) -> tuple[str, Kind]:
             if subject:
                 members.error("subject", "unknown_value", _known_subjects(scope))
             return subject, "any"
+
+
+def _read_column(members: Members, columns: Collection[str]) -> tuple[str, Kind]:
+    subject = members.required_text("subject", 1, 300)
+    if subject and subject.removeprefix(COLUMN) not in (columns if subject.startswith(COLUMN) else ()):
+        members.error("subject", "unknown_column", "The file's header has no such column.")
+    return subject, "text"
 
 
 def _known_subjects(scope: Scope) -> str:

@@ -70,9 +70,12 @@ def accepted(header: str, locales: tuple[str, ...], default: str) -> str:
 
 @lru_cache(maxsize=100)
 def with_region(language: str, header: str) -> str:
-    """The language with the first region that an `Accept-Language` header names, if any: `en`, `el-GR` give `en-GR`."""
+    """The language with the first region that an `Accept-Language` header names, if any: `en`, `el-GR` give `en-GR`.
+
+    A tag with a region keeps it.
+    """
     found = _REGION.search(header)
-    return f"{language}-{found[1].upper()}" if found else language
+    return f"{language}-{found[1].upper()}" if found and "-" not in language else language
 
 
 @lru_cache(maxsize=1000)

@@ -24,10 +24,11 @@ from msgspec.structs import replace
 
 from afterword import errors
 from afterword.core.messaging.addresses import CHANNEL_SMS, normal_or_none
-from afterword.core.questionnaires import metadata
+from afterword.core.questionnaires import conditions, metadata
+from afterword.core.questionnaires.conditions import COLUMN, Node, Scope, leaves_of, matches
 from afterword.core.questionnaires.metadata import GLOBAL, Declared
 from afterword.core.reading import structs
-from afterword.core.reading.findings import escape
+from afterword.core.reading.findings import Findings, escape
 from afterword.core.wire import times, written
 from afterword.core.wire.tables import (
     ADDRESS,
@@ -63,6 +64,8 @@ DATES: Final = (
 NAMELESS: Final = "A column between others has no name; map[*]= leaves out all columns that have no meaning."
 NO_ADDRESS_OTHER_SEPARATOR: Final = "No column says who is written to. Its columns seem to have another separator."
 NO_TIME: Final = "This row has no time to send. Leave the column out to send at once."
+NO_ROWS: Final = "The file has a header and no rows."
+NONE_MEETS: Final = "No row of the file meets the condition."
 LINES_ABOVE: Final = (
     "Lines stand above the header, such as a title. Remove them: the first line has to name the columns."
 )
@@ -109,6 +112,7 @@ class Cut(msgspec.Struct, frozen=True):
     places: Sequence[int] = ()
     rows_total: int = 0
     rows_repeated: int = 0  # whose address an earlier row has
+    rows_left_out: int = 0  # which do not meet the condition; they count in no other number
     pieces: Sequence[Piece] = ()
     dated: Collection[str] = ()
     has_lines_above: bool = False
@@ -117,14 +121,16 @@ class Cut(msgspec.Struct, frozen=True):
 class Rows(msgspec.Struct, frozen=True):
     """The rows of a piece: cells in column order, references that occur earlier in the file, and the header's texts.
 
-    `lines`: the lines of the file on which the rows begin; `known`: places of rows whose address an earlier row of the
-    file has; `joined`: places of rows that belong to the message of an earlier row.
+    `lines`: the lines of the file on which the rows begin; `numbers`: of the rows, from 1 after the header; `known`:
+    places of rows whose address an earlier row of the file has; `joined`: places of rows that belong to the message of
+    an earlier row.
     """
 
     rows: list[list[str] | Fault]
     repeated: list[str]
     names: list[str] = []
     lines: list[int] = []
+    numbers: list[int] = []
     known: list[int] = []
     joined: list[int] = []
 
@@ -137,26 +143,30 @@ def cut(
     mapping: Mapping[str, str],
     readers: Mapping[str, Callable[[str], str]] = MappingProxyType({}),
     joins: bool = False,
+    only: Node | None = None,
 ) -> Cut:
     """Read the file. `fields` are the members of an item besides metadata.
 
     `mapping` gives the meanings of columns with other names; an empty text leaves one out. `readers`
     write the cells of columns as we read them. `joins`: rows with the reference of an earlier one, and without a
-    reference those with the address of the row before, make one message. Raises Invalid (a quotation mark without end,
-    no header, no rows) and TooLarge. A row that is wrong in itself is kept as a Fault, and `check`
-    refuses a wrong header.
+    reference those with the address of the row before, make one message. `only`: the condition of the rows that count;
+    one that is wrong in itself always does. Raises Invalid (a quotation mark without end, no header, no rows) and
+    TooLarge. A row that is wrong in itself is kept as a Fault, and `check` refuses a wrong header.
     """
     names, records = read(text, separator)
     found = Cut(fields, names, separator, mapping)
     columns, places, wrong = _header(found, declared=GLOBAL, strict=False)
     if wrong:
         return replace(found, dated=_dated(names, records))
-    pieces, rows_total, rows_repeated = _pieces(records, names, columns, places, readers, joins=joins)
-    if not rows_total:
-        raise errors.Invalid.at("", "too_few", "The file has a header and no rows.")
-    return replace(
-        found, columns=columns, places=places, rows_total=rows_total, rows_repeated=rows_repeated, pieces=pieces
-    )
+    return _pieces(replace(found, columns=columns, places=places), records, readers, joins=joins, only=only)
+
+
+def condition_on(text: str, separator: str, document: object, path: str, findings: Findings) -> Node | None:
+    """The condition over the columns of this file; `path`: its place. Raises Invalid, for an unknown column too."""
+    names, _ = read(text, separator)
+    node = conditions.read(document, path, findings, Scope(columns=names))
+    findings.check()
+    return node
 
 
 def check(found: Cut, *, declared: Declared, strict: bool = False) -> None:
@@ -501,16 +511,16 @@ def _too_many(columns: Sequence[str]) -> list[FieldError]:
 
 
 def _pieces(
+    found: Cut,
     records: Iterator[Record],
-    names: Sequence[str],
-    columns: Sequence[str],
-    places: Sequence[int],
     readers: Mapping[str, Callable[[str], str]],
     *,
     joins: bool,
-) -> tuple[list[Piece], int, int]:
-    """The pieces, the number of all rows, and of those whose address an earlier one has."""
-    shown = [names[place - 1] for place in places]
+    only: Node | None,
+) -> Cut:
+    """The file with its pieces and numbers of rows. Raises Invalid where there is no row."""
+    columns, places, left_out = found.columns, found.places, list[int]()
+    shown = [found.names[place - 1] for place in places]
     reference = columns.index(REFERENCE) if REFERENCE in columns else None
     address = columns.index(ADDRESS) if ADDRESS in columns else None
     changed = [(place, readers[name]) for place, name in enumerate(shown) if name in readers]
@@ -518,13 +528,12 @@ def _pieces(
     piece = Rows([], [], shown)
     seen: set[str] = set()
     met: set[str] = set()
-    size = total = rows_repeated = 0
+    size = rows_total = rows_repeated = 0
     orders: dict[str, str] = {}
     before: list[str] = []
-    for total, record in enumerate(records, start=1):
-        if total > ROWS_MAX:
-            raise errors.TooLarge(Sentence("A file may have {n} rows; send it in parts.", n=ROWS_MAX))
-        row = row_of(record, places, width=len(names))
+    for number, record in _met(records, found.names, only, left_out):
+        rows_total += 1
+        row = row_of(record, places, width=len(found.names))
         if not isinstance(row, Fault):
             for place, reader in changed:
                 row[place] = reader(row[place])
@@ -539,12 +548,32 @@ def _pieces(
                 rows_repeated += 1
         piece.rows.append(row)
         piece.lines.append(record.line)
+        piece.numbers.append(number)
         if len(piece.rows) == PIECE_ROWS or size > PIECE_CHARACTERS:
-            pieces.append(_piece(total, piece))
+            pieces.append(_piece(piece))
             piece, size = Rows([], [], shown), 0
     if piece.rows:
-        pieces.append(_piece(total, piece))
-    return pieces, total, rows_repeated
+        pieces.append(_piece(piece))
+    if not pieces:
+        raise errors.Invalid.at("", "too_few", NONE_MEETS if left_out else NO_ROWS)
+    counts = {"rows_total": rows_total, "rows_repeated": rows_repeated, "rows_left_out": len(left_out)}
+    return replace(found, pieces=pieces, **counts)
+
+
+def _met(
+    records: Iterator[Record], names: Sequence[str], only: Node | None, left_out: list[int]
+) -> Iterator[tuple[int, Record]]:
+    """The rows that meet the condition, with their numbers; those of the others go to `left_out`."""
+    subjects = [leaf.subject for leaf in leaves_of(only)]
+    places = [names.index(subject.removeprefix(COLUMN)) + 1 for subject in subjects]
+    for number, record in enumerate(records, start=1):
+        if number > ROWS_MAX:
+            raise errors.TooLarge(Sentence("A file may have {n} rows; send it in parts.", n=ROWS_MAX))
+        cells = row_of(record, places, width=len(names)) if only else []
+        if isinstance(cells, Fault) or matches(only, dict(zip(subjects, cells, strict=True))):
+            yield number, record
+        else:
+            left_out.append(number)
 
 
 def _belongs(
@@ -573,8 +602,8 @@ def _is_repeated(row: Sequence[str], place: int | None, seen: set[str]) -> bool:
     return False
 
 
-def _piece(last_row: int, rows: Rows) -> Piece:
-    return Piece(last_row - len(rows.rows) + 1, zlib.compress(_encode(rows), COMPRESSION))
+def _piece(rows: Rows) -> Piece:
+    return Piece(rows.numbers[0], zlib.compress(_encode(rows), COMPRESSION))
 
 
 def _is_ahead(text: str, now: datetime) -> bool | None:

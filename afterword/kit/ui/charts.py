@@ -29,7 +29,10 @@ class Text(msgspec.Struct, frozen=True):
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One point, bar or row of a chart. `text` is its reading line, `short` stands beside it, `why` in its place."""
+    """One point, bar or row of a chart. `text` is its reading line, `short` stands beside it, `why` in its place.
+
+    `before`: its bar in the period before, without a width for a value with its interval.
+    """
 
     name: str
     text: str = ""
@@ -39,6 +42,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""
     places: Places | None = None
     bar: Bar | None = None
+    before: Bar | None = None
     level: int = 0
 
 
@@ -58,7 +62,6 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     start: int = 0
     points: Sequence[Entry] = ()
     chart: Trend | None = None
-    bars: Sequence[Bar] = ()
     axis: Axis = Axis()
     parts: Sequence[Entry] = ()
     marks: Sequence[Entry] = ()
@@ -113,21 +116,6 @@ def cut_text(words: Texts, period: Period, bucket: Bucket, starts: Sequence[date
             return words("The last interval is incomplete.")
         case _:
             return ""
-
-
-def columns_view(
-    words: Texts, marks: Sequence[Entry], shares: Sequence[float], *, most: float, finding: str, **table: Any
-) -> View:
-    """`most`: the share of the highest column that there may be."""
-    is_mirrored = words.direction == "rtl"
-    return View(
-        kind="columns",
-        finding=finding,
-        start=100 if is_mirrored else 0,
-        points=marks,
-        bars=charts.columns(shares, of=most, mirrored=is_mirrored),
-        **table,
-    )
 
 
 def funnel_view(
@@ -193,7 +181,10 @@ def groups_view(
     is_whole: bool = False,
     **table: Any,
 ) -> View:
-    """Dots with whiskers on one scale; `groups`: the name, figure and address of each; `is_whole`: from end to end."""
+    """Dots with whiskers on one scale; `groups`: the name, figure and address of each.
+
+    `is_whole`: from end to end, with the values of the period before.
+    """
     ends = bounds if is_whole else scale([point_of(figure) for _, figure, _ in groups], bounds)
     middle = (ends[0] + ends[1]) / 2
     shown = [ends[0], middle, ends[1]]
@@ -206,6 +197,7 @@ def groups_view(
                 name=name,
                 url=url,
                 places=whisker_of(words, figure, bounds=ends),
+                before=_before(words, figure, ends) if is_whole else None,
                 short=value_text(words, figure, unit=unit),
                 why=figure_text(words, figure, unit=unit),
                 band=figure_band(figure),
@@ -223,6 +215,17 @@ def whisker_of(words: Texts, figure: Figure, *, bounds: Bounds) -> Places | None
         return None
     low, high = (measure.interval.low, measure.interval.high) if measure.interval else (measure.value, measure.value)
     return whisker(measure.value, low, high, bounds=bounds, mirrored=words.direction == "rtl")
+
+
+def _before(words: Texts, figure: Figure, bounds: Bounds) -> Bar | None:
+    if (value := previous_of(figure)) is None:
+        return None
+    return Bar(whisker(value, value, value, bounds=bounds, mirrored=words.direction == "rtl")[0], 0)
+
+
+def previous_of(figure: Figure) -> float | None:
+    """The value of the period before; None where there is none, or none to show."""
+    return None if figure.suppressed or figure.change is None else figure.change.previous
 
 
 def parts_of(words: Texts, figure: Figure, link: Callable[..., str] | None = None) -> Sequence[Entry]:

@@ -20,6 +20,7 @@ from afterword.core.figures.reports import (
 )
 from afterword.core.figures.rows import Selection
 from afterword.core.figures.templates import Parameter
+from afterword.core.questionnaires import conditions
 from afterword.core.questionnaires.question_types import ScoreName
 from afterword.kit.nouns.structs import shown_as
 from afterword.kit.web import fields
@@ -221,22 +222,12 @@ def figure_of(figure: FigureRecord) -> Figure:
     return msgspec.convert(figure.document, Figure)
 
 
-def condition_of(text: str | None) -> object:
-    """The condition of a `filter` parameter. Raises Invalid."""
-    if text is None:
-        return None
-    try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        raise errors.Invalid.in_query("filter", "invalid_format", "A condition as JSON is expected.") from None
-
-
 def query_of(query: Any) -> ReportQuery:
     """The members of a GET that say what is counted, and of when. Raises Invalid."""
     given = {
         **query.named(),
         "questionnaire_ids": tuple(dict.fromkeys(query.questionnaire_id)),
-        "filter": condition_of(query.filter),
+        "filter": conditions.read_parameter(query.filter),
         "from_time": query.from_time and query.from_time.instant,
         "to_time": query.to_time and query.to_time.instant,
     }

@@ -238,5 +238,5 @@ def _means(names: Names, one: QuestionResult) -> View:
             high_label=question.label_of(high) or "",
         ),
         head=[words("Row"), words("Mean"), words("95 % interval"), words("Answers"), words("Change")],
-        rows=[[Text(name), *views.figure_cells(words, figure, url)] for name, figure, url in figures],
+        rows=[[Text(name), *views.figure_cells(words, figure, url, has_before=True)] for name, figure, url in figures],
     )

@@ -16,11 +16,10 @@ from afterword.core.questionnaires.question_types import SCORES, TYPES, Question
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui import charts
 from afterword.kit.ui.charts import Entry, Text, View
-from afterword.kit.ui.text import change_text, decimals_of, figure_text, interval_text, value_text
+from afterword.kit.ui.text import before_text, change_text, decimals_of, figure_text, interval_text, value_text
 from afterword.listening.reports.results import Result, Row
 
 NAMED: Final = 3  # words in the sentence
-COMMENT_BARS_MAX: Final = 30
 Counted = tuple[str, int, str]  # name, number of comments, and address
 
 
@@ -66,7 +65,7 @@ def _most(words: Texts, found: Sequence[str]) -> str:
 
 
 def _points(words: Texts, found: Sequence[Counted]) -> Sequence[Entry]:
-    shown = found[:COMMENT_BARS_MAX]
+    shown = found[:BARS_MAX]
     places = core_charts.bars([count for _, count, _ in shown], mirrored=words.direction == "rtl")
     return [
         Entry(name=name, text=f"{name}: {words.count(count)}", url=url, short=words.count(count), bar=bar)
@@ -85,7 +84,7 @@ METRICS: Final[Mapping[str, Marked]] = {
 }  # fmt: skip
 BOOLEANS: Final[Mapping[str, Marked]] = {"true": "Yes", "false": "No"}
 COLUMNS_MAX: Final = 11  # more values are rows
-BARS_MAX: Final = 31  # more rows are a line
+BARS_MAX: Final = 31  # more rows are a line, or stand in the table alone
 Urls = Callable[[Selection, Sequence[str]], str]
 
 
@@ -195,17 +194,18 @@ def metric_name(words: Texts, figure: Figure) -> str:
     return words(METRICS.get(figure.measure.metric, figure.measure.metric))
 
 
-def figure_cells(words: Texts, figure: Figure, url: str = "") -> list[Text]:
-    """Value, interval, number of answers and change; `url`: of the value."""
+def figure_cells(words: Texts, figure: Figure, url: str = "", *, has_before: bool = False) -> list[Text]:
+    """Value, interval, number of answers and change; `url`: of the value; `has_before`: from the period before."""
     measure = figure.measure
     unit = unit_of(figure)
     if figure.suppressed:
         return [Text(figure_text(words, figure), kind="why"), Text(""), Text(""), Text("")]
+    changes = change_text(words, figure), before_text(words, figure) if has_before else ""
     return [
         Text(value_text(words, figure, unit=unit), url),
         Text(interval_text(words, figure)),
         Text(words.count(measure.n)),
-        Text(change_text(words, figure), kind=charts.figure_band(figure)),
+        Text(" · ".join(filter(None, changes)), kind=charts.figure_band(figure)),
     ]
 
 
@@ -306,8 +306,8 @@ def distributions(
 
 
 def most_of(rows: Sequence[Row]) -> float:
-    """The largest share."""
-    return max(map(_share, rows), default=0.0)
+    """The largest share, of the period before too."""
+    return max((max(_share(row), charts.previous_of(row.figures[0]) or 0.0) for row in rows), default=0.0)
 
 
 def _share(row: Row) -> float:
@@ -326,11 +326,11 @@ def _distribution(title: str, rows: Sequence[Row], question: Question | None, na
             name = words(BOOLEANS[name])
         url = names.url(row.selection, ())
         band = next((segment for segment, low, high in segments if isinstance(value, int) and low <= value <= high), "")
-        text = figure_text(words, figure, unit=" %")
+        text = " · ".join(filter(None, (figure_text(words, figure, unit=" %"), before_text(words, figure))))
         entries.append(
             Entry(name=name, text=f"{name}: {text}", url=url, band=band, short=value_text(words, figure, unit=" %"))
         )
-        share, interval, _, change = figure_cells(words, figure)
+        share, interval, _, change = figure_cells(words, figure, has_before=True)
         hits = "" if figure.suppressed or figure.measure.hits is None else words.count(figure.measure.hits)
         cells.append([Text(name, url), share, interval, Text(hits), change])
     shares = list(map(_share, rows))
@@ -343,11 +343,20 @@ def _distribution(title: str, rows: Sequence[Row], question: Question | None, na
     columns = 5 if any(row[-1].text for row in cells) else 4  # without a change nothing is compared
     head = [words("Answer"), words("Share"), words("95 % interval"), words("Answers"), words("Change")]
     table: dict[str, Any] = {"head": head[:columns], "rows": [row[:columns] for row in cells], "title": title}
-    if len(rows) <= COLUMNS_MAX and all(isinstance(row.key["value"], int) and not row.key["label"] for row in rows):
-        return charts.columns_view(words, entries, shares, most=scale, finding=finding, **table)
-    places = core_charts.bars(shares, of=scale, mirrored=words.direction == "rtl")
-    marked = [replace(entry, bar=bar) for entry, bar in zip(entries, places, strict=True)]
-    return View(kind="rows", finding=finding, points=marked, **table)
+    before = [charts.previous_of(row.figures[0]) for row in rows]
+    is_upright = len(rows) <= COLUMNS_MAX and all(
+        isinstance(row.key["value"], int) and not row.key["label"] for row in rows
+    )
+    draw, is_mirrored = core_charts.columns if is_upright else core_charts.bars, words.direction == "rtl"
+    ghosts = draw([value or 0.0 for value in before], of=scale, mirrored=is_mirrored)
+    marked = [
+        replace(entry, bar=bar, before=None if value is None else ghost)
+        for entry, bar, ghost, value in zip(
+            entries, draw(shares, of=scale, mirrored=is_mirrored), ghosts, before, strict=True
+        )
+    ]
+    start = 100 if is_mirrored and is_upright else 0
+    return View(kind="columns" if is_upright else "rows", finding=finding, start=start, points=marked, **table)
 
 
 def _funnel(result: Result, names: Names) -> View:
@@ -402,11 +411,7 @@ def _sending(result: Result, names: Names) -> Sequence[View]:
             stages,
             charts.trend_view(words, figures, labels, bounds=(0, max(1, *sent)), unit="", urls=urls, **table),
         ]
-    places = core_charts.bars(sent, mirrored=words.direction == "rtl")
-    marks = [
-        Entry(name=label, text=label, short=words.count(count), url=url, bar=bar)
-        for label, count, url, bar in zip(labels, sent, urls, places, strict=True)
-    ]
+    marks = _points(words, list(zip(labels, sent, urls, strict=True)))
     return [stages, View(kind="rows", points=marks, **table)]
 
 

@@ -2007,6 +2007,7 @@ CREATE TABLE queue_import (
     rows_repeated integer DEFAULT 0 NOT NULL,
     reasons jsonb DEFAULT '{}'::jsonb NOT NULL,
     first_time timestamp with time zone,
+    rows_left_out integer DEFAULT 0 NOT NULL,
     CONSTRAINT queue_import_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['user'::text, 'token'::text, 'worker'::text]))),
     CONSTRAINT queue_import_check CHECK ((cardinality(places) = cardinality(columns))),
     CONSTRAINT queue_import_check1 CHECK (((next_piece >= 0) AND (next_piece <= pieces))),
@@ -2020,6 +2021,7 @@ CREATE TABLE queue_import (
     CONSTRAINT queue_import_file_name_check CHECK (((length(file_name) >= 1) AND (length(file_name) <= 255))),
     CONSTRAINT queue_import_on_conflict_check CHECK ((on_conflict = ANY (ARRAY['error'::text, 'update'::text, 'skip'::text]))),
     CONSTRAINT queue_import_pieces_check CHECK ((pieces >= 1)),
+    CONSTRAINT queue_import_rows_left_out_check CHECK ((rows_left_out >= 0)),
     CONSTRAINT queue_import_rows_total_check CHECK (((rows_total >= 1) AND (rows_total <= 200000))),
     CONSTRAINT queue_import_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'done'::text, 'failed'::text, 'cancelled'::text])))
 );
@@ -2127,6 +2129,7 @@ CREATE TABLE queue_list (
     rows_above smallint DEFAULT 0 NOT NULL,
     rows_below smallint DEFAULT 0 NOT NULL,
     joins_rows boolean DEFAULT false NOT NULL,
+    conditions jsonb,
     CONSTRAINT queue_list_digest_check CHECK ((length(digest) = 64)),
     CONSTRAINT queue_list_file_name_check CHECK (((length(file_name) >= 1) AND (length(file_name) <= 255))),
     CONSTRAINT queue_list_on_conflict_check CHECK ((on_conflict = ANY (ARRAY['error'::text, 'update'::text, 'skip'::text])))

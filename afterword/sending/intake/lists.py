@@ -6,7 +6,7 @@ Functions that read a whole file say so: they are for a thread, outside of a tra
 import asyncio
 import hashlib
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, LiteralString, NamedTuple, Unpack, get_args
 
@@ -16,8 +16,9 @@ from msgspec.structs import asdict, replace
 from afterword import errors, ids
 from afterword.core.organizations.access import Caller
 from afterword.core.questionnaires.metadata import Declared
+from afterword.core.reading.findings import Findings
 from afterword.core.wire import imports as core_imports, list_columns, tables
-from afterword.core.wire.imports import Cut, Repair, pointer_of
+from afterword.core.wire.imports import Cut, pointer_of
 from afterword.core.wire.tables import COLUMNS_MAX, Reading
 from afterword.errors import Sentence
 from afterword.kit.db import Database
@@ -30,17 +31,21 @@ from afterword.sending.pipelines.store import Pipeline
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """The way in which a list is read. `joins_rows`: rows with the same reference make one message."""
+    """The way in which a list is read. `joins_rows`: rows with the same reference make one message.
+
+    `conditions`: of the rows that are sent, None for all.
+    """
 
     reading: Reading
     mapping: Mapping[str, str]
     formats: Mapping[str, str]
     joins_rows: bool = False
+    conditions: object = None
 
     @property
     def columns(self) -> dict[str, Any]:
-        own = {"mapping": dict(self.mapping), "formats": dict(self.formats), "joins_rows": self.joins_rows}
-        return {**asdict(self.reading), **own}
+        own = asdict(self)
+        return {**asdict(own.pop("reading")), **own}
 
 
 class AddressList(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +70,7 @@ class AddressList(msgspec.Struct, frozen=True, kw_only=True):
     formats: dict[str, str]
     on_conflict: Any
     joins_rows: bool
+    conditions: Any
     check_id: str | None
     import_id: str | None
     created_time: datetime
@@ -75,7 +81,7 @@ class AddressList(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def layout(self) -> Layout:
         reading = Reading(self.encoding, self.separator, self.has_header, self.rows_above, self.rows_below)
-        return Layout(reading, self.mapping, self.formats, self.joins_rows)
+        return Layout(reading, self.mapping, self.formats, self.joins_rows, self.conditions)
 
 
 _COLUMNS_L: Final = qualified(columns_of(AddressList, without=("application_id", "creator_name")), "l")
@@ -166,7 +172,7 @@ async def _update_list(
     await db.execute(
         """update queue_list l set encoding = n.encoding, separator = n.separator, has_header = n.has_header,
              rows_above = n.rows_above, rows_below = n.rows_below, joins_rows = n.joins_rows,
-             mapping = n.mapping, formats = n.formats, on_conflict = n.on_conflict,
+             conditions = n.conditions, mapping = n.mapping, formats = n.formats, on_conflict = n.on_conflict,
              check_id = n.check_id, import_id = n.import_id,
              content = coalesce($4, l.content)
            from queue_list o, jsonb_populate_record(o, $3::jsonb) n
@@ -216,7 +222,7 @@ async def update_columns(
 
 
 async def list_problems(db: Database, *, organization_id: str, import_id: str) -> list[Problem]:
-    """The kinds of problems of the rows that failed, the most frequent first; rows of an earlier release have none."""
+    """The kinds of problems of the rows that failed, the most frequent first."""
     rows = await db.fetch(
         """select kind, count(distinct r.row) as count
            from queue_import_row r, jsonb_array_elements(r.problem -> 'kinds') kind
@@ -342,6 +348,7 @@ def cut(text: str, layout: Layout) -> Cut:
     """The rows of the file by these columns. Reads it. Raises Invalid, TooLarge."""
     if len(layout.mapping) > COLUMNS_MAX:
         raise errors.Invalid.at("", "too_many", Sentence("A file has at most {n} columns.", n=COLUMNS_MAX))
+    only = core_imports.condition_on(text, layout.reading.separator, layout.conditions, "/conditions", Findings())
     return core_imports.cut(
         text,
         fields=imports.FIELDS,
@@ -349,6 +356,7 @@ def cut(text: str, layout: Layout) -> Cut:
         mapping=layout.mapping,
         readers=core_imports.readers(layout.formats),
         joins=layout.joins_rows,
+        only=only,
     )
 
 
@@ -477,19 +485,12 @@ async def rows_of(db: Database, *, caller: Caller, found: AddressList, key: str)
     return problem, column, frozenset(numbers)
 
 
-def repaired_alike(found: AddressList, column: str, numbers: frozenset[int], repair: Repair) -> bytes:
-    """The file with one repair for all these rows, in UTF-8. Reads it. Raises Invalid where it changes none."""
-    text, count = core_imports.repaired_alike(
-        text_of(found, found.layout.reading), found.separator, column=column, numbers=numbers, repair=repair
-    )
-    if not count:
-        raise errors.Invalid.at("", "required", "This changes no row.")
-    return text.encode()
+def mended(found: AddressList, mend: Callable[[str, str], tuple[str, int]]) -> bytes:
+    """The file as `mend` gives back its text, in UTF-8. Reads it. Raises Invalid where it changes no row.
 
-
-def repaired_cells(found: AddressList, right: Mapping[int, Mapping[str, str]]) -> bytes:
-    """The file with these cells, by number of row and column, in UTF-8. Reads it. Raises Invalid where none changes."""
-    text, count = core_imports.repaired_cells(text_of(found, found.layout.reading), found.separator, right)
+    `mend` takes the text and its separator, and also says how many rows it changed.
+    """
+    text, count = mend(text_of(found, found.layout.reading), found.separator)
     if not count:
         raise errors.Invalid.at("", "required", "This changes no row.")
     return text.encode()
@@ -516,11 +517,10 @@ async def _import(
     caller: Caller,
     found: AddressList,
     on_conflict: Any,
-    cut: Cut,
-    secret: bytes,
-    now: datetime,
     dry_run: bool = True,
+    **given: Any,
 ) -> ImportRecord:
+    """`given` as `imports.create` takes it."""
     if on_conflict not in get_args(imports.Policy):
         message = "Say what becomes of a message that is there already."
         raise errors.Invalid.at("/on_conflict", "unknown_value", message)
@@ -531,11 +531,9 @@ async def _import(
         caller=caller,
         questionnaire_id=found.questionnaire_id,
         pipeline_id=found.pipeline_id,
-        cut=cut,
         file_name=found.file_name,
         dry_run=dry_run,
         on_conflict=on_conflict,
         strict=True,
-        secret=secret,
-        now=now,
+        **given,
     )

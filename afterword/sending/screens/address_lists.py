@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Mapping
+from functools import partial
 from itertools import chain, count
 from typing import Any, Final, Unpack
 
@@ -9,7 +10,9 @@ from starlette.responses import Response
 
 from afterword import errors
 from afterword.asking.questionnaires import metadata, store as questionnaires_store
-from afterword.asking.questionnaires.condition_rows import subjects_of
+from afterword.asking.questionnaires.condition_rows import of_columns, subjects_of
+from afterword.console import conditions
+from afterword.console.inputs import placed
 from afterword.console.screens import Screens, Visit
 from afterword.core.messaging.addresses import CHANNEL_EMAIL, CHANNEL_SMS
 from afterword.core.questionnaires.metadata import Declared, Kind
@@ -156,7 +159,8 @@ async def check(visit: Visit) -> Response:
     kinds = imports.kinds_of(mapping, declared)
     seen = await asyncio.to_thread(imports.look, text, reading.separator, kinds)
     formats = _formats(visit, names, mapping, seen)
-    layout = Layout(reading, mapping, formats, joins_rows=form.text("joins_rows") == "1")
+    document = conditions.condition_of(visit, conditions.typed(form), of_columns(names))
+    layout = Layout(reading, mapping, formats, form.text("joins_rows") == "1", document)
     await checked(visit, found, text, layout=layout, on_conflict=form.text("on_conflict"), guessed=guessed)
     return html.redirect(f"{LISTS}/{found.list_id}/check")
 
@@ -282,8 +286,11 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
         return html.redirect(f"{LISTS}/{found.list_id}/result")
     here = f"{LISTS}/{found.list_id}/columns"
     subjects = subjects_of(words, definitions=(), declared=declared)
+    known = of_columns(names)
+    condition = conditions.typed(form) if form.values else conditions.stored(found.conditions, known)
     return visit.page(
         "list_columns.html",
+        condition_rows=conditions.values_of(words, condition, known),
         rule=delay_of(words, pipeline, subjects) if pipeline.delay_from else "",
         title=words("Columns"),
         steps=steps_of(words),
@@ -310,7 +317,7 @@ async def _columns(visit: Visit, refusal: errors.Refusal | None = None) -> Respo
         on_conflict=form.text("on_conflict") or found.on_conflict,
         action=here,
         forget_url=f"{LISTS}/{found.list_id}/stop" if "Queue.Delete" in visit.caller.scopes else "",
-        refusal=refusal,
+        refusal=refusal and placed(refusal, partial(conditions.place_of, values=condition)),
     )
 
 

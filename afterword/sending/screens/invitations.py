@@ -14,6 +14,7 @@ from afterword.core.figures import periods
 from afterword.core.figures.queries import ReportQuery
 from afterword.core.figures.reports import QUESTIONNAIRES_MAX, Basis
 from afterword.core.figures.rows import LINK, Selection
+from afterword.core.questionnaires import conditions
 from afterword.core.wire.times import datetime_of
 from afterword.kit.texts import Marked, Texts
 from afterword.kit.ui import lists
@@ -21,7 +22,6 @@ from afterword.kit.ui.lists import Column, Listing, address, one_of, parameter, 
 from afterword.kit.ui.text import address_text
 from afterword.listening.reports import invitations
 from afterword.listening.reports.invitations import Filter, Invitation
-from afterword.listening.reports.resources import condition_of
 from afterword.sending.screens.queue_items import CHANNELS, SENDING
 
 INVITATIONS: Final = "/console/invitations"
@@ -65,7 +65,7 @@ class InvitationFilter(lists.Filter):
         first, last = periods.read_text(self.between) or (None, None)
         return ReportQuery(
             questionnaire_ids=tuple(dict.fromkeys(each for each in self.questionnaires.split(",") if each)),
-            filter=condition_of(self.condition or None),
+            filter=conditions.read_parameter(self.condition or None),
             from_time=first,
             to_time=last,
             date_basis=self.basis or "sent",

@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -10,6 +11,7 @@ from msgspec.structs import replace
 from starlette.responses import Response
 
 from afterword import errors
+from afterword.asking.questionnaires.condition_rows import of_columns, sentence_of
 from afterword.console.screens import Screens, Visit
 from afterword.core.messaging.addresses import CHANNEL_SMS
 from afterword.core.text import registers
@@ -47,7 +49,8 @@ async def repair_alike(visit: Visit) -> Response:
     async with visit.read() as db:
         found, (problem, column, numbers) = await _rows_alike(visit, db)
     repair = _repair(visit, is_own=problem.kind.pointer in OWN_OF_A_ROW)
-    content = await asyncio.to_thread(lists.repaired_alike, found, column, numbers, repair)
+    mend = partial(imports.repaired_alike, column=column, numbers=numbers, repair=repair)
+    content = await asyncio.to_thread(lists.mended, found, mend)
     await check_anew(visit, found, content)
     return html.redirect(f"{LISTS}/{found.list_id}/check?done=saved")
 
@@ -58,7 +61,7 @@ async def repair_alike(visit: Visit) -> Response:
 async def repair_rows(visit: Visit) -> Response:
     """Put the cells of a page of faulty rows in place of those in the file, and check it again."""
     found = await visit.find(lists.get)
-    content = await asyncio.to_thread(lists.repaired_cells, found, _cells(visit, found))
+    content = await asyncio.to_thread(lists.mended, found, partial(imports.repaired_cells, right=_cells(visit, found)))
     await check_anew(visit, found, content)
     return html.redirect(f"{LISTS}/{found.list_id}/check?done=saved")
 
@@ -189,6 +192,7 @@ async def confirm_page(visit: Visit, db: Database) -> Response:
         steps=steps_of(words),
         job=job,
         reasons=_reasons(visit, job),
+        only=_only(visit, found),
         pipeline=pipeline.title,
         pipeline_url=pipelines.url_of(pipeline),
         is_off=pipeline.paused,
@@ -359,6 +363,7 @@ def _progress(
         file_name=found.file_name or words("Pasted rows"),
         pipeline=pipeline.title,
         reasons=_reasons(visit, job),
+        only=_only(visit, found),
         failed=[
             {
                 "line": one.line or one.row,
@@ -390,6 +395,11 @@ def _progress(
     if not job.has_ended:
         response.headers["Refresh"] = REFRESH_SECONDS
     return response
+
+
+def _only(visit: Visit, found: AddressList) -> str:
+    """The condition of the rows that are sent, as a sentence; empty without one."""
+    return sentence_of(visit.words, found.conditions, of_columns(found.mapping)) if found.conditions else ""
 
 
 def _reasons(visit: Visit, job: ImportRecord) -> list[tuple[int, str]]:

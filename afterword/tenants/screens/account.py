@@ -31,7 +31,7 @@ async def log_in(guest: Guest, db: Database) -> Response:
     login = await logins.get_login(db, login_id=login_id) if login_id else None
     if login is not None:
         return await entry.let_in(guest, db, login, going_on=screens.own_address(guest.form.text("next")))
-    return entry.login_form(guest, wrong=guest.words(REFUSED))
+    return await entry.login_form(db, guest, wrong=guest.words(REFUSED))
 
 
 @routes.post("/console/proof/passkey", for_limited="free")

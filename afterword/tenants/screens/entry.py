@@ -44,7 +44,7 @@ async def login_page(guest: Guest, db: Database) -> Response:
     has_owner = await logins.get_owner_email(db, organization_id=None) is not None
     if not has_owner:
         return guest.page("unclaimed.html", title=guest.words("No one can log in yet"))
-    return login_form(guest)
+    return await login_form(db, guest)
 
 
 @routes.open_post(LOGIN)
@@ -53,7 +53,7 @@ async def log_in(guest: Guest) -> Response:
     email = guest.form.text("email")[:ADDRESS_CHARACTERS_MAX]
     login, is_right = await checked(guest, email, guest.form.secret("password"))
     if login is None or not is_right:
-        return login_form(guest, wrong=guest.words(WRONG), email=email)
+        return await guest.load(login_form, guest, wrong=guest.words(WRONG), email=email)
     going_on = screens.own_address(guest.form.text("next"))
     if login.has_second_factor:
         return _ask_code(guest, login, going_on=going_on)
@@ -354,8 +354,13 @@ async def _require_invited(db: Database, link: Link) -> None:
         raise links.LinkGone("This invitation was withdrawn.")
 
 
-def login_form(guest: Guest, *, wrong: str = "", email: str = "") -> Response:
-    return guest.page("login.html", title=guest.words("Log in"), wrong=wrong, email=email, **_going_on(guest))
+async def login_form(db: Database, guest: Guest, *, wrong: str = "", email: str = "") -> Response:
+    """With the logo of the organization, where it is the only one."""
+    listed = await organizations.list_organizations(db, limit=2)
+    brand = (listed[0].display_name, listed[0].brand.get("logo") or "") if len(listed) == 1 else ("", "")
+    return guest.page(
+        "login.html", title=guest.words("Log in"), brand=brand, wrong=wrong, email=email, **_going_on(guest)
+    )
 
 
 def _code_form(guest: Guest, login: Login, *, wrong: str = "") -> Response:

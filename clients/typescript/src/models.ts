@@ -1199,6 +1199,7 @@ export interface Import {
   rows_skipped: number;
   rows_failed: number;
   rows_repeated: number;
+  rows_left_out: number;
   reasons: Record<string, number>;
   first_time: string | null;
   error: string | null;

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import httpx2
+import pytest
 
 from afterword.core.answers.values import field_name
 from afterword.core.wire.site import Site
@@ -62,6 +63,22 @@ async def test_not_open(shop: Shop) -> None:
         assert sentence in page.text
         assert status == (await shop.http.post(address, data={field_name(NPS): "3"})).status_code
     assert [] == await instances(shop)
+
+
+@pytest.mark.parametrize(
+    ("accepted", "date"),
+    [
+        ("en-US,en;q=0.9", "Jan 1, 2031"),
+        ("en-GB", "1 Jan 2031"),
+        ("de-AT,de;q=0.5", "1 Jan 2031"),
+        ("en", "Jan 1, 2031"),
+    ],
+)
+async def test_dates_of_the_region(shop: Shop, accepted: str, date: str) -> None:
+    """Dates are written as in the region that the browser names, whatever its language."""
+    address, _ = await link(shop, opens_time="2031-01-01T09:00:00+02:00", locale="en")
+    page = await shop.http.get(address, headers={"Accept-Language": accepted})
+    assert date in page.text, page.text
 
 
 async def test_stored_with_the_response(shop: Shop) -> None:

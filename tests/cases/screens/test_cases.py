@@ -43,6 +43,27 @@ def fields_of(page: str, **changed: str) -> dict[str, str]:
     return {"version": version[1], "status_id": status[1], "assigned_user_id": "", "body": "", **changed}
 
 
+async def test_closed_without_a_cause(office: Desk, agent: httpx2.AsyncClient) -> None:
+    """Nobody has to give one; the page of the closed case proposes those of the settings, each with one click."""
+    path = links_of(await agent.get("/console/cases?tab=open"))[0]
+    page = html.unescape((await agent.get(path)).text)
+    told = "The case is closed without a cause."
+    assert told not in page
+    closed = await agent.post(path, data={**fields_of(page, status_id="3"), "cause": ""})
+    assert f"{path}?done=closed" == closed.headers["location"]
+    page = html.unescape((await agent.get(path)).text)
+    assert told in page
+    [form] = [one for one in re.findall(r"<form.*?</form>", page, re.DOTALL) if told in one]
+    cause = re.search(r'<button [^>]*name="cause" value="([^"]+)"', form)
+    assert cause is not None
+    given = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', form))
+    chosen = await agent.post(path, data={**given, "cause": cause[1]})
+    assert f"{path}?done=closed" == chosen.headers["location"]
+    page = html.unescape((await agent.get(path)).text)
+    assert told not in page
+    assert f'id="cause" name="cause" value="{cause[1]}"' in page
+
+
 async def test_tabs(office: Desk, owner: httpx2.AsyncClient) -> None:
     counts = {tab: len(links_of(await owner.get(f"/console/cases?tab={tab}"))) for tab in cases.TABS}
     assert dict.fromkeys(cases.TABS, 0) | {"open": 2, "unassigned": 2} == counts

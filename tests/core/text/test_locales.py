@@ -110,3 +110,4 @@ def test_accepted(header: str, found: str) -> None:
 )
 def test_with_region(header: str, found: str) -> None:
     assert found == locales.with_region("en", header)
+    assert "en-au" == locales.with_region("en-au", header)

@@ -135,6 +135,20 @@ async def test_all_questions_of_a_group(stores: House, browser: Browser) -> None
     assert "Fewer than 30 responses answer both questions" in south
 
 
+async def test_the_period_before(stores: House, browser: Browser, now: datetime) -> None:
+    """Bars, columns and means are drawn with their values of the period before, which the tables say too."""
+    assert 'class="ghost"' not in await page_of(browser, path_of(stores))
+    await stores.respond({NPS: 9, CSAT: 2, MATRIX: {ROW: 1}}, now=now - timedelta(days=40), metadata={}, count=8)
+    await stores.write_rows()
+    page = await page_of(browser, path_of(stores))
+    assert re.search(r'<rect class="ghost" x="[\d.]+%" y="[\d.]+%" width="[\d.]+%" height="100.0%"/>', page)
+    assert re.search(r'<circle class="ghost" cx="0.0%"', page)
+    assert "The period before, dashed" in page
+    assert "before: 100.0" in plain(page)
+    told = set(re.findall(r"[\w.]+ · before: [\d.]+", plain(page)))
+    assert {"clear · before: 100.0", "1.0 · before: 1.0"} <= told, told
+
+
 async def test_numbers_lead_to_exactly_their_responses(stores: House, browser: Browser) -> None:
     page = await page_of(browser, f"{path_of(stores)}?value=south")
     links = {(text, url) for url, text in re.findall(r'href="(/console/responses\?[^"]+)"[^>]*>([^<]+)<', page)}

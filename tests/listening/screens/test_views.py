@@ -15,7 +15,7 @@ from afterword.kit.texts import texts
 from afterword.listening.reports.results import Result, Row
 from afterword.listening.screens.exports import HEAD, file_of
 from afterword.listening.screens.views import (
-    COMMENT_BARS_MAX,
+    BARS_MAX,
     Names,
     count_sentence,
     figure_cells,
@@ -93,9 +93,9 @@ def test_sentence() -> None:
 
 
 def test_views_of_words() -> None:
-    many = [(f"w{number}", 50 - number, f"/{number}") for number in range(COMMENT_BARS_MAX + 1)]
+    many = [(f"w{number}", 50 - number, f"/{number}") for number in range(BARS_MAX + 1)]
     view = words_view(WORDS, many, n=100)
-    assert (COMMENT_BARS_MAX, COMMENT_BARS_MAX + 1) == (len(view.points), len(view.rows))
+    assert (BARS_MAX, BARS_MAX + 1) == (len(view.points), len(view.rows))
     assert "w0, w1, w2" in view.finding
     groups = groups_view(
         WORDS, [(("north", 9, "/n"), [("late", 6, "/l")]), (("west", 5, "/w"), [])], group="Store", title=""

@@ -1,11 +1,13 @@
 """Imports from the request to the items, and what becomes of one whose worker is stopped in the middle."""
 
 import asyncio
+import json
 import uuid
 import zlib
 from dataclasses import dataclass, field, replace
 from datetime import UTC, timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 import httpx2
 import msgspec
@@ -283,17 +285,18 @@ class TestImport:
         }  # fmt: skip
 
     async def test_pieces_that_an_earlier_release_cut(self, importing: Importing) -> None:
-        """They lack the header's texts: a column is named by its place."""
-        job = await importing.send(lines("nobody,,"))
+        """They lack the numbers of rows, all of which count."""
+        job = await importing.send(lines("nobody,,", "ann@example.com,,"))
         held = msgspec.json.decode(
             zlib.decompress(await importing.queue.value("select content from queue_import_piece"))
         )
-        del held["names"]
+        del held["numbers"]
         content = zlib.compress(msgspec.json.encode(held))
         await importing.queue.execute("update queue_import_piece set content = $1", content)
         await importing.work()
-        [row] = await importing.rows(job)
-        assert "Row 1, column “1”" == row["problem"]["errors"][0]["message"][:17]
+        assert [(1, 2, "failed"), (2, 3, "created")] == [
+            (row["row"], row["line"], row["state"]) for row in await importing.rows(job)
+        ]
 
     async def test_bad_rows(self, importing: Importing) -> None:
         """Each with its number, the column of the file, and the part of the request that it is."""
@@ -353,6 +356,51 @@ class TestImport:
             assert 2 == await importing.items()
             locale = await importing.queue.value("select locale from queue_item where external_reference = '1'")
             assert ("el" if policy == "update" else None) == locale
+
+    @pytest.mark.parametrize("dry_run", [0, 1])
+    async def test_only_some_rows(self, importing: Importing, monkeypatch: pytest.MonkeyPatch, dry_run: int) -> None:
+        """Those that do not meet the condition make no item and no error; rows keep their numbers in the file."""
+        monkeypatch.setattr(core_imports, "PIECE_ROWS", 2)
+        content = lines(
+            "ann@example.com,Athens,1", "ben@example.com,Berlin,2", "cleo,ATHENS ,3", "dora@example.com,,4",
+            "eve@example.com", "flo@example.com,Athens,", "ann@example.com,Berlin,7",
+            header="responder_channel_identifier,City,external_reference",
+        )  # fmt: skip
+        mapped = {"map[City]": "", "dry_run": dry_run}
+
+        def query(condition: object) -> str:
+            return f"?{urlencode({**mapped, 'filter': json.dumps(condition)})}"
+
+        city = {"subject": "column:City", "operator": "equal", "value": "athens"}
+        for wrong, parameter, code in (
+            ({**city, "subject": "column:Town"}, "filter[subject]", "unknown_column"),
+            (
+                {"all": [city, {**city, "subject": "responder_metadata:City"}]},
+                "filter[all][1][subject]",
+                "unknown_column",
+            ),
+            ({**city, "operator": "greater"}, "filter[operator]", "wrong_type"),
+        ):
+            refused = await importing.post(content, query(wrong))
+            assert "errors" in refused.json(), refused.text
+            error = refused.json()["errors"][0]
+            assert (422, parameter, code) == (refused.status_code, error["parameter"], error["code"]), refused.text
+        for text, told in (
+            (query({**city, "value": "Rome"}), "No row of the file meets the condition."),
+            ("?map[City]=&filter={", "A condition as JSON is expected."),
+        ):
+            refused = await importing.post(content.replace(b"eve@example.com\n", b""), text)
+            assert 422 == refused.status_code
+            assert told in refused.text
+
+        job = await importing.done(content, query({"any": [city, {"subject": "column:City", "operator": "is_empty"}]}))
+        counts = [job[f"rows_{name}"] for name in ("total", "created", "failed", "left_out", "repeated")]
+        assert [5, 3, 2, 2, 0] == counts
+        rows = await importing.rows(job)
+        assert [(1, 2, "created"), (3, 4, "failed"), (4, 5, "created"), (5, 6, "failed"), (6, 7, "created")] == [
+            (row["row"], row["line"], row["state"]) for row in rows
+        ]
+        assert "Row 3, column" in rows[1]["problem"]["errors"][0]["message"]
 
     async def test_again(self, importing: Importing) -> None:
         """The same file once more makes nothing twice."""

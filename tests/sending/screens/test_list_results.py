@@ -94,6 +94,59 @@ async def test_five_steps(client: Client, monkeypatch: pytest.MonkeyPatch, brows
     assert "imported" in plain((await browser.get(LISTS)).text)
 
 
+async def test_only_some_rows(client: Client, browser: httpx2.AsyncClient) -> None:
+    """Rows that do not meet the condition are left out, from the check to the import, and after a repair."""
+    lines = [
+        "E-mail,Order,Status",
+        "ann@example.com,1,Delivered",
+        "ben@example.com,2,open",
+        "cleo,3,delivered",
+        "d@e.example,4,",
+    ]
+    here = await upload(browser, client, "\n".join(lines).encode())
+    page = (await browser.get(f"{here}/columns")).text
+    assert '<option value="column:Status">Status</option>' in page
+    chosen = {**choices(page), "column2": "", "group": "all", "subject-0": "column:Status", "operator-0": "equal"}
+    refused = await browser.post(f"{here}/columns", data={**chosen, "value-0": ""})
+    assert "A value to compare with is required." in plain(refused.text)
+    assert re.search(r'id="subject-0"[^>]*>.*?value="column:Status" selected', refused.text, re.DOTALL)
+    for document, told in (
+        ('{"subject": "column:Town", "operator": "is_empty"}', "The file's header has no such column."),
+        (
+            '{"subject": "column:Status", "operator": "equal", "value": "lost"}',
+            "No row of the file meets the condition.",
+        ),
+    ):
+        refused = await browser.post(f"{here}/columns", data={**chosen, "document": document})
+        assert told in plain(refused.text)
+
+    assert 303 == (await browser.post(f"{here}/columns", data={**chosen, "value-0": "delivered"})).status_code
+    told = "2are left out: only rows count where “Status” is delivered"
+    await work(client)
+    page = (await browser.get(f"{here}/check")).text
+    for text in ("4 rows in the file", "1will be asked", told, "1 faulty row", "4 Column “E-mail”: This is not"):
+        assert text in plain(page), text
+    again = (await browser.get(f"{here}/columns")).text
+    assert re.search(r'name="value-0" value="delivered"', again)
+    cell = re.search(r'name="(cell-3-\d+)"', page)
+    check = re.search(r'name="check" value="([^"]+)"', page)
+    assert cell
+    assert check
+    repaired = {cell[1]: "cleo@example.com", "check": check[1]}
+    assert 303 == (await browser.post(f"{here}/rows", data=repaired)).status_code
+    await work(client)
+    confirm = plain((await browser.get(f"{here}/confirm")).text)
+    assert "Schedule 2 messages" in confirm
+    assert told in confirm
+    await browser.post(f"{here}/confirm")
+    await work(client)
+    page = plain((await browser.get(f"{here}/result")).text)
+    assert "2are scheduled" in page
+    assert told in page
+    people = await client.queue.fetch("select responder_channel_identifier as one from queue_item")
+    assert {"ann@example.com", "cleo@example.com"} == {row["one"] for row in people}
+
+
 async def test_nothing_to_confirm(client: Client, browser: httpx2.AsyncClient) -> None:
     """A list without a good row leads back, not on; of two columns of one name each has its own meaning."""
     here = await upload(browser, client, b"E-mail,Note,Note\nnobody,a,b\n")
@@ -408,17 +461,6 @@ async def test_pipeline_that_counts_from_a_date(client: Client, browser: httpx2.
     assert 303 == (await browser.post(every[0], data={"every": f"{YEAR}-05-31"})).status_code
     await work(client)
     assert "1has a problem" in plain((await browser.get(f"{here}/check")).text)
-
-
-async def test_rows_of_an_earlier_release(client: Client, browser: httpx2.AsyncClient) -> None:
-    """They have their English sentences alone, which no repair of all alike is offered for."""
-    here = await checked(browser, client, b"E-mail,Order\nnobody,1\nann@example.com,2\nben@example.com,2\n")
-    await client.queue.execute("update queue_import_row set problem = problem - 'kinds'")
-    page = (await browser.get(f"{here}/check", headers=GREEK)).text
-    assert "Row 1, column “E-mail”: This is not an e-mail address" in plain(page)
-    assert "An item of this pipeline that is not aborted" not in plain(page)
-    assert [] == await problems(browser, here)
-    assert 'nobody,1,"Row 1, column “E-mail”: This is not' in (await browser.get(f"{here}/faulty")).text
 
 
 async def test_refusals_in_greek(client: Client, browser: httpx2.AsyncClient) -> None:

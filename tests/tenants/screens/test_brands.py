@@ -7,7 +7,7 @@ from typing import Any
 from afterword.kit import db
 from tests.contract.world import PIXEL
 from tests.sending.screens.test_pipelines import version_of
-from tests.tenants.logins.conftest import Browser, Office
+from tests.tenants.logins.conftest import Browser, Office, browser_of, found
 
 BRAND = "/console/settings/brand"
 FORM: dict[str, Any] = {"color_primary": "#ffdd00", "font": "mono", "corner_radius": "4", "density": "", "logo": ""}
@@ -61,6 +61,25 @@ async def test_brands(office: Office, browser: Browser) -> None:
         )
     assert {"font": "serif"} == brands["application"], "the inherited colour is not set"
     assert {"font": "mono", "corner_radius": 4} == brands["organization"]
+
+
+async def test_at_the_login(office: Office, browser: Browser) -> None:
+    """The logo of the only organization stands over the form; one of several is nobody's."""
+    async with browser_of(office.pool) as guest:
+        assert '<p class="brand">Afterword</p>' in (await guest.get("/console/login")).text
+        version = version_of(await browser.get(BRAND))
+        saved = await browser.post(BRAND, data={**FORM, "version": version}, files={"file": ("a.png", PIXEL)})
+        assert 303 == saved.status_code
+        logo = re.compile(r'<p class="brand"><img src="(/asset/[^"]+)" class="logo" alt="Kalamata Books"></p>')
+        for page in (
+            await guest.get("/console/login"),
+            await guest.post("/console/login", data={"email": "a@b.example", "password": "x"}),
+        ):
+            shown = logo.search(html.unescape(page.text))
+            assert shown is not None
+            assert 200 == (await guest.get(shown[1])).status_code
+        await found(office.pool, domain="other", email="o@other.example")
+        assert '<p class="brand">Afterword</p>' in (await guest.get("/console/login")).text
 
 
 async def test_shown_before_it_is_saved(browser: Browser) -> None:

@@ -4,6 +4,8 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from afterword.core.questionnaires import conditions
+from afterword.core.reading.findings import Findings, at_parameter
 from afterword.core.wire import imports as core_imports, tables
 from afterword.core.wire.imports import Cut
 from afterword.core.wire.lists import Rows
@@ -35,7 +37,9 @@ def _cut(upload: Upload, query: ImportQuery) -> tuple[Cut, str | None]:
     text, separator = tables.opened(tables.decode(upload.content, query.encoding), query.separator, query.map)
     readers = service.readers(text, separator=separator, mapping=query.map, date_order=query.date_order or "")
     fields = service.FIELDS
-    cut = core_imports.cut(text, fields=fields, separator=separator, mapping=query.map, readers=readers)
+    findings, document = Findings(place=at_parameter), conditions.read_parameter(query.filter)
+    only = core_imports.condition_on(text, separator, document, "/filter", findings)
+    cut = core_imports.cut(text, fields=fields, separator=separator, mapping=query.map, readers=readers, only=only)
     if not cut.columns:  # its header is wrong
         cut = replace(cut, has_lines_above=tables.has_lines_above(text, separator))
     return cut, upload.file_name

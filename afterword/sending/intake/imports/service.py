@@ -68,6 +68,7 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
     rows_skipped: int
     rows_failed: int
     rows_repeated: int
+    rows_left_out: int
     reasons: dict[str, int]
     first_time: datetime | None
     error: str | None
@@ -91,7 +92,8 @@ class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 _COLUMNS: Final = f"{columns_of(ImportRecord, without={'attempts'})}, failures as attempts"
 _GIVEN: Final[LiteralString] = """import_id, questionnaire_id, pipeline_id, test, file_name, dry_run, strict,
-  on_conflict, columns, places, rows_total, rows_repeated, pieces, created_time, created_by, actor_kind"""
+  on_conflict, columns, places, rows_total, rows_repeated, rows_left_out, pieces, created_time,
+  created_by, actor_kind"""
 _COLUMNS_I: Final = qualified(_COLUMNS, "i")
 IMPORTS: Final = Leases(
     record=ImportRecord,
@@ -130,12 +132,8 @@ class ImportRowRecord(msgspec.Struct, frozen=True):
 
     @property
     def kinds(self) -> list[ProblemKind]:
-        """The problems of a row that failed; of one that an earlier release kept, its sentences."""
-        problem = self.problem or {}
-        if "kinds" in problem:
-            return [ProblemKind(**each) for each in problem["kinds"]]
-        sentences = [each["message"] for each in problem["errors"]] or [problem["detail"]]
-        return [ProblemKind("", None, each, {}) for each in sentences]
+        """The problems of a row that failed."""
+        return [ProblemKind(**each) for each in self.problem["kinds"]] if self.problem else []
 
 
 _ROW: Final = columns_of(ImportRowRecord)
@@ -315,6 +313,10 @@ class ImportQuery(fields.Request):
     ] = None
     on_conflict: Literal["error", "update", "skip"] = "error"
     encoding: Annotated[Encoding, Meta(description="How the file is written.")] = "utf-8"
+    filter: (
+        Annotated[str, Meta(max_length=4_000, description="Rows that count: a condition as JSON over `column:NAME`.")]
+        | None
+    ) = None
     map: Annotated[dict[str, str], Meta(max_length=200)] = msgspec.field(default_factory=dict[str, str])
 
 
@@ -323,6 +325,7 @@ Import: Final = shown_as(
     ImportRecord,
     types={
         "rows_repeated": Annotated[int, Meta(description="Rows whose address an earlier row has.")],
+        "rows_left_out": Annotated[int, Meta(description="Rows that do not meet `filter`; `rows_total` is without.")],
         "reasons": Annotated[
             dict[str, int], Meta(description="Of a dry run: created rows that a rule would not send, by its reason.")
         ],
@@ -393,6 +396,7 @@ async def create(
             "places": cut.places,
             "rows_total": cut.rows_total,
             "rows_repeated": cut.rows_repeated,
+            "rows_left_out": cut.rows_left_out,
             "pieces": len(cut.pieces),
             "created_time": now,
             "created_by": caller.actor_id or None,
@@ -500,12 +504,14 @@ async def _rows(
     reasons, first_time = await _foreseen(
         db, job=job, scheduler=scheduler, requests=requests, outcomes=all_outcomes, known=set(rows.known)
     )
-    # Pieces that an earlier release cut are without the header's texts, and without lines.
-    names = [name[:NAME_CHARACTERS_MAX] for name in rows.names] or [str(place) for place in job.places]
+    names = [name[:NAME_CHARACTERS_MAX] for name in rows.names]
     columns = {core_imports.pointer_of(column): name for column, name in zip(job.columns, names, strict=True)}
-    lines = rows.lines or [None] * len(references)
+    # Pieces that an earlier release cut are without numbers.
+    numbers = rows.numbers or range(first_row, first_row + len(references))
     settled = [
-        _settled((first_row + at, lines[at]), all_outcomes[at], reasons.get(at), reference, columns, is_dry=job.dry_run)
+        _settled(
+            (numbers[at], rows.lines[at]), all_outcomes[at], reasons.get(at), reference, columns, is_dry=job.dry_run
+        )
         for at, reference in enumerate(references)
     ]
     return settled, first_time

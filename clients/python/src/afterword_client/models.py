@@ -1048,6 +1048,7 @@ class Import(Struct, kw_only=True):
     rows_skipped: int
     rows_failed: int
     rows_repeated: int
+    rows_left_out: int
     reasons: dict[str, int]
     first_time: datetime | None
     error: str | None

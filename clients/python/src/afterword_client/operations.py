@@ -2350,6 +2350,7 @@ class Queue(Family):
             "windows-1256",
         ]
         | None = None,
+        filter: str | None = None,
         map: dict[str, Any] | None = None,
         idempotency_key: str | None = None,
     ) -> models.Import:
@@ -2373,6 +2374,7 @@ class Queue(Family):
                 "date_order": date_order,
                 "on_conflict": on_conflict,
                 "encoding": encoding,
+                "filter": filter,
                 "map": map,
             },
             file=body,
