@@ -99,6 +99,7 @@ with_list = routes_where(has_list)
 some_with_body = routes_where(has_body, share=SHARE)
 some_with_list = routes_where(has_list, share=SHARE)
 some_with_columns = routes_where(lambda route: route.listing is not None and route.listing.columns, share=SHARE)
+EXPORTS: Final = tempfile.TemporaryDirectory(prefix="afterword-exports-")  # is removed at the end of the process
 
 
 @dataclass
@@ -258,7 +259,7 @@ class World:
 
 async def build(pool: db.Pool, *, reader: db.Pool | None = None, name_servers: tuple[NameServer, ...] = ()) -> World:
     """Both organizations over a fresh database. `reader` reads all tables again and again, and may keep one plan."""
-    site = Site(PUBLIC_URL, b"k" * 32, name_servers=name_servers, export_folder=tempfile.gettempdir())
+    site = Site(PUBLIC_URL, b"k" * 32, name_servers=name_servers, export_folder=EXPORTS.name)
     wire = Wire(create_app(pool=pool, site=site, limits=Limits(0, 0, 0, 0, 0)))
     ours = await _tenant(pool, wire, domain="demo")
     theirs = await _tenant(pool, wire, domain="neighbour")
