@@ -7,7 +7,11 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 
 from afterword import errors, ids
+from afterword.asking.instances.triggers import Response as ResponseRecord, facts_of
 from afterword.cases.alert_instances import service as alert_instances
+from afterword.cases.alert_instances.store import Case
+from afterword.cases.assignments import assigner_for
+from afterword.cases.rules import ALERT, list_user_ids
 from afterword.core.messaging import reply_text
 from afterword.core.messaging.addresses import is_among
 from afterword.core.organizations.access import Caller, installation
@@ -19,6 +23,7 @@ from afterword.errors import Sentence
 from afterword.events import service as events
 from afterword.kit.db import Database
 from afterword.kit.db.columns import arrays, columns_of, qualified
+from afterword.kit.nouns import service as nouns
 from afterword.kit.nouns.declaration import Hidden
 from afterword.kit.nouns.structs import shown_as
 from afterword.kit.texts import texts
@@ -432,11 +437,28 @@ async def receive(db: Database, *, answer: Answer, now: datetime, organization_i
         return False
     await _update_answered(db, organization_id=asked.organization_id, now=now)
     changes = {"waiting": False} | ({"status_id": IN_PROGRESS} if case.resolved_time else {})
+    changes |= await _taken_over(db, case=case)
     after = await alert_instances.update(
         db, caller=caller, alert_instance_id=case.alert_instance_id, changes=changes, now=now + BEHIND
     )
     await events.record(db, events=[alert_instances.event(after, "answered", now=now)])
     return True
+
+
+async def _taken_over(db: Database, *, case: Case) -> dict[str, str | None]:
+    """The owner by the rule of the case, where its own has left or may not see it any more; else no change."""
+    if case.assigned_user_id is None or case.instance_id is None:
+        return {}
+    alert = await nouns.find(ALERT, db, organization_id=case.organization_id, key=case.alert_id)
+    application_id = "" if alert is None else alert.application_id
+    place = {"organization_id": case.organization_id, "application_id": application_id}
+    if await list_user_ids(db, **place, among=[case.assigned_user_id], instance_id=case.instance_id):
+        return {}
+    if alert is None:
+        return {"assigned_user_id": None}
+    response = ResponseRecord(case.organization_id, case.instance_id, case.questionnaire_id or "", None, test=False)
+    facts = (await facts_of(db, responses=[response])).get(response.key, {})
+    return {"assigned_user_id": (await assigner_for(db, alerts=[alert])).owner_of(alert, facts)}
 
 
 async def begin(db: Database, *, message: Message, now: datetime) -> bool:

@@ -98,6 +98,22 @@ async def test_answer_opens_again(desk: Desk, path: str) -> None:
     assert (2, None) == (again["status_id"], again["resolved_time"])
 
 
+async def test_owner_of_an_answered_case(desk: Desk, path: str) -> None:
+    """The one whom the rule of the case names now, where its owner has left; nobody, where that one has left too."""
+    ann, ben = [str((await desk.person(name)).user_id) for name in ("ann", "ben")]
+    rule = f"/alert/{(await desk.api.get(path))['alert_id']}"
+    sent = await desk.api.ok("POST", f"{path}/message", BODY)
+    await desk.api.ok("PATCH", path, {"assigned_user_id": ann})
+    await desk.api.ok("PATCH", rule, {"assigned_user_id": ben})
+    owners = []
+    for number, gone in enumerate((None, ann, ben)):
+        await desk.execute("update organization_user set active = false where user_id = $1", gone)
+        assert await answer(desk, sent["message_id"], key=f"<{number}@example.com>", text=f"Hello {number}")
+        owners.append((await desk.api.get(path))["assigned_user_id"])
+    assert [ann, ben, None] == owners
+    assert "assigned" in await desk.kinds()
+
+
 async def test_own_words_of_an_answer(desk: Desk, path: str) -> None:
     """Our text goes wherever it stands; the whole mail is kept where it has more, and is in the person's copy."""
     sent = await desk.api.ok("POST", f"{path}/message", BODY)
