@@ -165,7 +165,7 @@ async def test_cluster(project: Project, engine: Engine) -> None:
     await project.start()
     site = project.values["AFTERWORD_PUBLIC_URL"]
     await ready(site)
-    # What is acknowledged before is on the primary alone.
+    # Orders that are acknowledged before are on the primary alone.
     standby = await until(lambda: named("Sync Standby", on="db1"), seconds=90, what="a synchronous standby")
     primary = await until(lambda: named("Leader", on=standby), what="a primary")
     client = seed(engine, project.container("web"), site=site)

@@ -136,7 +136,7 @@ async def test_pinned_on_the_overview(browser: Browser) -> None:
 
 
 def test_given() -> None:
-    """What is none of ours is left out, and the best known stands for what is missing."""
+    """Values that are none of ours are left out, and the best known stand for those that are missing."""
     assert {} == given_of({"days": "31", "compare": "everything", "other": "x"})
     assert {"period": "30", "metric": "nps", "compare": "rest"} == given_of(
         {"days": "30", "metric": "nps", "compare": "rest", "bucket": ""}
