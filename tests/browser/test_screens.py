@@ -452,7 +452,7 @@ async def test_a_mail_is_as_wide_as_a_phone(
 
 
 async def _lines(keys: Locator) -> list[int]:
-    """How many there are in each line."""
+    """The number of keys in each line."""
     tops = [(await one.bounding_box() or {})["y"] for one in await keys.all()]
     return [tops.count(top) for top in dict.fromkeys(tops)]
 
